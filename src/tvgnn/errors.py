@@ -1,0 +1,27 @@
+"""Exceptions of tvgnn: each message says what was expected, what came and what to do."""
+
+__all__ = ["BackendUnavailableError", "DataError", "GraphError", "MemoryLimitError", "TVGNNError", "TrainingError"]
+
+
+class TVGNNError(Exception):
+    """Base class of every error that tvgnn raises on purpose; the command line shows it as one line and exits with 2."""
+
+
+class GraphError(TVGNNError, ValueError):
+    """A graph, its weights, its features or its labels are not valid."""
+
+
+class DataError(TVGNNError, ValueError):
+    """A file or a dataset is missing, damaged or not in the expected format."""
+
+
+class BackendUnavailableError(TVGNNError, RuntimeError):
+    """A backend was asked for by name and cannot run here."""
+
+
+class TrainingError(TVGNNError, RuntimeError):
+    """Training could not produce a valid result, for example because the loss is not a number."""
+
+
+class MemoryLimitError(TVGNNError, MemoryError):
+    """The estimated memory is above the limit that the caller set."""
