@@ -1,0 +1,43 @@
+"""Metrics of a clustering, with and without known classes (numpy and scipy only)."""
+
+from tvgnn.metrics.cuts import (
+    PartitionCuts,
+    asymmetric_cheeger_cut,
+    cheeger_cut,
+    conductance,
+    cut,
+    cut_fraction,
+    modularity,
+    normalized_cut,
+    partition_cuts,
+    ratio_cut,
+)
+from tvgnn.metrics.evaluation import cluster_sizes, evaluate, sharpness
+from tvgnn.metrics.labels import (
+    adjusted_rand_index,
+    clustering_accuracy,
+    macro_f1,
+    match_clusters,
+    normalized_mutual_info,
+)
+
+__all__ = [
+    "PartitionCuts",
+    "adjusted_rand_index",
+    "asymmetric_cheeger_cut",
+    "cheeger_cut",
+    "cluster_sizes",
+    "clustering_accuracy",
+    "conductance",
+    "cut",
+    "cut_fraction",
+    "evaluate",
+    "macro_f1",
+    "match_clusters",
+    "modularity",
+    "normalized_cut",
+    "normalized_mutual_info",
+    "partition_cuts",
+    "ratio_cut",
+    "sharpness",
+]
