@@ -1,0 +1,255 @@
+"""What each foreign format says, as plain arrays: :class:`tvgnn.Graph` validates and assembles them."""
+
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from tvgnn.errors import GraphError
+from tvgnn.graph.symmetrize import Symmetry
+from tvgnn.graph.validation import as_array, as_edge_weight, as_indices, as_node_ids
+
+__all__ = ["RawGraph", "read_edge_index", "read_edge_table", "read_networkx", "read_pyg", "read_scipy"]
+
+
+@dataclass(frozen=True)
+class RawGraph:
+    """Directed entries and attributes before any policy is applied; ``weight`` None means unweighted."""
+
+    source: npt.NDArray[Any]
+    target: npt.NDArray[Any]
+    weight: npt.NDArray[np.float32] | None = None
+    symmetry: Symmetry = "directed"
+    num_zero_weights: int = 0
+    num_nodes: int | None = None
+    node_ids: Iterable[Any] | None = None
+    x: Any = None
+    y: Any = None
+    notes: tuple[str, ...] = ()
+
+
+def resolve_node_ids(raw: RawGraph) -> Sequence[Hashable]:
+    """Find N and the ids; every source of N that is given must agree."""
+    ids = None if raw.node_ids is None else as_node_ids(raw.node_ids)
+    rows = None if raw.x is None else _num_rows(raw.x)
+    given = {"num_nodes": raw.num_nodes, "rows of x": rows, "node_ids": None if ids is None else len(ids)}
+    known = {name: int(size) for name, size in given.items() if size is not None}
+    if len(set(known.values())) > 1:
+        listed = ", ".join(f"{name}: {size}" for name, size in known.items())
+        raise GraphError(f"the numbers of nodes must agree, got {listed}")
+    if known:
+        size = next(iter(known.values()))
+    else:
+        size = 1 + max((int(part.max()) for part in (raw.source, raw.target) if len(part)), default=-1)
+    if size < 1:
+        raise GraphError("a graph needs at least one node, got none: pass num_nodes or x for a graph without edges")
+    return range(size) if ids is None else ids
+
+
+def _num_rows(x: Any) -> int:
+    if hasattr(x, "shape") and len(x.shape):
+        return int(x.shape[0])
+    if not hasattr(x, "__len__") or hasattr(x, "shape"):
+        raise GraphError(f"x must be an array of shape (nodes, features), got {x!r}")
+    return len(x)
+
+
+def read_edge_index(edge_index: Any, edge_weight: Any = None, **attributes: Any) -> RawGraph:
+    """Read a (2, M) array or tensor of directed entries."""
+    index = as_indices(edge_index, "edge_index")
+    if index.ndim != 2 or index.shape[0] != 2:
+        hint = "; pass its transpose" if index.ndim == 2 and index.shape[1] == 2 else ""
+        raise GraphError(f"edge_index must have shape (2, edges), got {index.shape}{hint}")
+    weight = None if edge_weight is None else as_edge_weight(edge_weight, index.shape[1])
+    return RawGraph(index[0], index[1], weight, **attributes)
+
+
+def read_scipy(adjacency: Any, **attributes: Any) -> RawGraph:
+    """Read a square sparse matrix or dense array; one that stores only ones (and zeros) is unweighted."""
+    matrix = adjacency if sp.issparse(adjacency) else as_array(adjacency, "adjacency")
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise GraphError(f"adjacency must be square, got shape {tuple(matrix.shape)}")
+    if matrix.dtype.kind not in "biuf":
+        raise GraphError(f"adjacency must hold real numbers, got dtype {matrix.dtype}")
+    entries = sp.coo_array(matrix)
+    (source, target), weight = entries.coords, entries.data
+    keep = weight != 0
+    num_zero_weights = len(weight) - int(np.count_nonzero(keep))
+    if num_zero_weights:
+        source, target, weight = source[keep], target[keep], weight[keep]
+    if weight.dtype == bool or bool((weight == 1).all()):
+        weight = None
+    else:
+        weight = as_edge_weight(weight, len(source), "adjacency")
+    size = matrix.shape[0]
+    return RawGraph(source, target, weight, num_nodes=size, num_zero_weights=num_zero_weights, **attributes)
+
+
+def read_edge_table(
+    source: Any, target: Any, weight: Any = None, *, directed: bool = False, node_ids: Any = None, **attributes: Any
+) -> RawGraph:
+    """Read two columns of node ids of any hashable type.
+
+    The node order is that of ``node_ids``; else 0..N-1 where ``x`` is given (its rows are then the nodes); else
+    ascending where all ids are integers; else the order of first appearance.
+    """
+    sources, targets = _as_column(source, "source"), _as_column(target, "target")
+    num_edges = len(sources)
+    if len(targets) != num_edges:
+        raise GraphError(f"source and target must have the same length, got {num_edges} and {len(targets)} rows")
+    values = None if weight is None else as_edge_weight(weight, num_edges, "weight")
+    symmetry: Symmetry = "directed" if directed else "listed"
+    integers = isinstance(sources, np.ndarray) and isinstance(targets, np.ndarray)
+    ids: Sequence[Hashable]
+    if node_ids is not None:
+        ids = as_node_ids(node_ids)
+    elif attributes.get("x") is not None:
+        ids = range(_num_rows(attributes["x"]))
+        if num_edges and not integers:
+            raise GraphError(
+                "x is given, but the edges name nodes by ids that are not integers: pass node_ids, one id per row of x"
+            )
+    elif isinstance(sources, np.ndarray) and isinstance(targets, np.ndarray):
+        found = unique_integers(np.concatenate([unique_integers(sources), unique_integers(targets)]))
+        ids = as_node_ids(found)
+        ends = [np.searchsorted(found, column) for column in (sources, targets)]
+        return RawGraph(ends[0], ends[1], values, symmetry, node_ids=ids, **attributes)
+    else:
+        ids = as_node_ids(_first_appearance(sources, targets))
+    if integers and isinstance(ids, range):
+        return RawGraph(np.asarray(sources), np.asarray(targets), values, symmetry, node_ids=ids, **attributes)
+    position = {node_id: index for index, node_id in enumerate(ids)}
+    ends = [_look_up(sources, position, "source"), _look_up(targets, position, "target")]
+    return RawGraph(ends[0], ends[1], values, symmetry, node_ids=ids, **attributes)
+
+
+def unique_integers(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return the sorted distinct integers, without sorting all of them where their range is short."""
+    if not len(values):
+        return values
+    low, high = int(values.min()), int(values.max())
+    if high - low > 4 * len(values) + 1024:
+        return np.unique(values)
+    seen = np.zeros(high - low + 1, dtype=bool)
+    seen[values - low] = True
+    return np.flatnonzero(seen) + low
+
+
+def _as_column(values: Any, name: str) -> npt.NDArray[Any] | list[Any]:
+    """Return integers as an array and any other ids as a list: NumPy would turn ``["a", 1]`` into text."""
+    if hasattr(values, "detach"):
+        values = as_array(values, name)
+    if hasattr(values, "to_numpy"):
+        values = values.to_numpy()
+    if not hasattr(values, "dtype"):
+        values = list(values)
+        if values and set(map(type, values)) <= {int}:
+            values = np.asarray(values)
+    if hasattr(values, "dtype"):
+        if values.ndim != 1:
+            raise GraphError(f"{name} must be one column of node ids, got shape {values.shape}")
+        if values.dtype.kind in "iu":
+            return np.asarray(values)
+        values = values.tolist()
+    for row, value in enumerate(values):
+        if value is None or value != value:
+            raise GraphError(f"{name} row {row}: the node id is missing ({value}); drop such rows")
+    return list(values)
+
+
+def _first_appearance(source: Iterable[Any], target: Iterable[Any]) -> list[Any]:
+    try:
+        return list(dict.fromkeys(chain.from_iterable(zip(source, target, strict=True))))
+    except TypeError as error:
+        raise GraphError(f"node ids must be hashable (text, numbers, tuples): {error}") from None
+
+
+def _look_up(column: npt.NDArray[Any] | list[Any], position: dict[Hashable, int], name: str) -> npt.NDArray[np.int64]:
+    values = column.tolist() if isinstance(column, np.ndarray) else column
+    try:
+        return np.fromiter(map(position.__getitem__, values), np.int64, len(values))
+    except KeyError:
+        row = next(row for row, value in enumerate(values) if value not in position)
+        raise GraphError(f"{name} row {row} names node {values[row]!r}, which is not among the node ids") from None
+    except TypeError as error:
+        raise GraphError(f"{name}: node ids must be hashable (text, numbers, tuples): {error}") from None
+
+
+def read_networkx(
+    graph: Any, features: str | Sequence[str] | None = None, label: str | None = None, weight: str | None = "weight"
+) -> RawGraph:
+    """Read a networkx graph of any of its four classes; node ids and their order are kept.
+
+    The graph is unweighted where no edge has the attribute ``weight`` (or it is None).
+    """
+    node_ids = list(graph.nodes)
+    position = {node_id: index for index, node_id in enumerate(node_ids)}
+    edges = list(graph.edges(data=weight if weight is not None else False))
+    source = np.fromiter((position[edge[0]] for edge in edges), np.int64, len(edges))
+    target = np.fromiter((position[edge[1]] for edge in edges), np.int64, len(edges))
+    values = None
+    if weight is not None and any(edge[2] is not None for edge in edges):
+        missing = [edge[:2] for edge in edges if edge[2] is None]
+        if missing:
+            raise GraphError(
+                f"edge attribute {weight!r} is missing on {len(missing)} of {len(edges)} edges, first "
+                f"{_first_few(missing)}: set it on all edges, or pass weight=None to ignore it"
+            )
+        values = as_edge_weight([edge[2] for edge in edges], len(edges), f"edge attribute {weight!r}")
+    x = None
+    if features is not None:
+        names = [features] if isinstance(features, str) else list(features)
+        x = np.hstack([_feature_columns(_attribute(graph, name), name) for name in names]) if names else None
+    y = None if label is None else _attribute(graph, label)
+    symmetry: Symmetry = "directed" if graph.is_directed() else "listed"
+    return RawGraph(source, target, values, symmetry, node_ids=node_ids, x=x, y=y)
+
+
+def _attribute(graph: Any, name: str) -> list[Any]:
+    values = [(node, data.get(name)) for node, data in graph.nodes(data=True)]
+    missing = [node for node, value in values if value is None]
+    if missing:
+        raise GraphError(
+            f"node attribute {name!r} is missing on {len(missing)} of {len(values)} nodes, first {_first_few(missing)}"
+        )
+    return [value for _, value in values]
+
+
+def _feature_columns(values: list[Any], name: str) -> npt.NDArray[Any]:
+    if any(isinstance(value, str) for value in values):
+        raise GraphError(f"node attribute {name!r} holds text: encode it as numbers, or pass it as label={name!r}")
+    columns = as_array(values, f"node attribute {name!r}")
+    return columns.reshape(len(values), -1)
+
+
+def _first_few(values: list[Any]) -> str:
+    return ", ".join(map(repr, values[:5])) + (", ..." if len(values) > 5 else "")
+
+
+def read_pyg(data: Any) -> RawGraph:
+    """Read a ``torch_geometric.data.Data`` of one homogeneous graph.
+
+    ``edge_attr`` is not used, and ``y`` only where it has one entry per node; notes say so.
+    """
+    if hasattr(data, "node_types"):
+        raise GraphError("expected a homogeneous Data, got HeteroData: convert it with data.to_homogeneous()")
+    if getattr(data, "edge_index", None) is None:
+        raise GraphError("the Data object has no edge_index: build it without ToSparseTensor, or use from_features")
+    x = getattr(data, "x", None)
+    if x is not None and x.ndim == 2 and x.shape[1] == 0:
+        x = None
+    # without an explicit num_nodes PyG would guess it from the edges, with a warning
+    num_nodes = data.num_nodes if x is None or "num_nodes" in data else int(x.shape[0])
+    notes: tuple[str, ...] = ()
+    if getattr(data, "edge_attr", None) is not None:
+        notes += ("edge_attr is not used: pass scalar weights as edge_weight",)
+    y = getattr(data, "y", None)
+    if y is not None and (y.ndim == 0 or y.shape[0] != num_nodes or y.numel() != num_nodes):
+        y = None
+        notes += ("y is not used: it does not hold one class per node",)
+    weight = getattr(data, "edge_weight", None)
+    return read_edge_index(data.edge_index, weight, num_nodes=num_nodes, x=x, y=y, notes=notes)

@@ -1,0 +1,95 @@
+"""Features computed from the graph alone, for graphs whose nodes have none."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
+
+from tvgnn.errors import GraphError
+
+__all__ = ["structural_features"]
+
+_DENSE_LIMIT = 256  # below this a dense eigensolver is faster than Lanczos and never fails to converge
+_DEFAULT_ONE_HOT = 64
+_DEFAULT_SPECTRAL = 16
+
+
+def structural_features(adjacency: Any, kind: str, dim: int | None = None) -> Any:
+    """Compute node features from a symmetric adjacency.
+
+    Parameters
+    ----------
+    adjacency
+        (N, N) symmetric CSR array without self-loops.
+    kind
+        ``"degree"``: one-hot of the number of neighbours, as the paper does for graphs without attributes; degrees of
+        ``dim - 1`` and more share the last column. A CSR array. ``"spectral"``: the ``dim`` leading eigenvectors of
+        ``D^-1/2 A D^-1/2`` orthogonal to the trivial ``sqrt(d)``, each with unit mean square and its largest entry
+        positive; isolated nodes are zero rows. ``"ones"``: constant columns.
+    dim
+        Number of columns. Default: degree ``max degree + 1`` but at most 64, spectral ``min(16, N - 1)``, ones 1.
+
+    Returns
+    -------
+    array
+        (N, dim), float64; CSR for ``"degree"``.
+
+    Raises
+    ------
+    GraphError
+        If ``kind`` is unknown, ``dim`` does not fit the graph, or the eigensolver does not converge.
+    """
+    if dim is not None and dim < 1:
+        raise GraphError(f"dim must be at least 1, got {dim}")
+    num_nodes = adjacency.shape[0]
+    if kind == "ones":
+        return np.ones((num_nodes, dim or 1))
+    if kind == "degree":
+        return _one_hot_degree(np.diff(adjacency.indptr), dim)
+    if kind == "spectral":
+        return _spectral(adjacency, dim)
+    raise GraphError(f"structural features must be 'degree', 'spectral' or 'ones', got {kind!r}")
+
+
+def _one_hot_degree(degree: npt.NDArray[Any], dim: int | None) -> Any:
+    width = dim or min(int(degree.max()) + 1, _DEFAULT_ONE_HOT)
+    columns = np.minimum(degree, width - 1)
+    num_nodes = len(degree)
+    return sp.csr_array((np.ones(num_nodes), columns, np.arange(num_nodes + 1)), shape=(num_nodes, width))
+
+
+def _spectral(adjacency: Any, dim: int | None) -> npt.NDArray[np.float64]:
+    num_nodes = adjacency.shape[0]
+    width = min(_DEFAULT_SPECTRAL, num_nodes - 1) if dim is None else dim
+    if not 1 <= width < num_nodes:
+        raise GraphError(f"spectral features need 1 <= dim < number of nodes, got dim={width} for {num_nodes} nodes")
+    degree = np.asarray(adjacency.sum(axis=1, dtype=np.float64)).ravel()
+    root = np.sqrt(degree)
+    inverse_root = np.divide(1.0, root, out=np.zeros(num_nodes), where=root > 0)
+    trivial = root / max(float(np.linalg.norm(root)), np.finfo(np.float64).tiny)
+    scaling = sp.dia_array((inverse_root[None, :], [0]), shape=adjacency.shape)
+    normalized = (scaling @ adjacency.astype(np.float64) @ scaling).tocsr()
+
+    def deflated(vector: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        # Moving the trivial eigenvalue from 1 to -1 leaves the others, and keeps those of further components.
+        vector = vector.ravel()
+        return np.asarray(normalized @ vector - 2.0 * trivial * (trivial @ vector))
+
+    if num_nodes <= max(_DENSE_LIMIT, 2 * width + 1):
+        _, vectors = np.linalg.eigh(normalized.toarray() - 2.0 * np.outer(trivial, trivial))
+    else:
+        operator = LinearOperator(adjacency.shape, matvec=deflated, dtype=np.float64)
+        start = np.random.default_rng(0).standard_normal(num_nodes)
+        try:
+            _, vectors = eigsh(operator, k=width, which="LA", v0=start, tol=1e-6)
+        except ArpackNoConvergence as error:
+            raise GraphError(
+                f"the eigensolver for spectral features did not converge ({error}): use a smaller dim, or 'degree'"
+            ) from None
+    vectors = vectors[:, ::-1][:, :width]  # eigenvalues come in ascending order
+    peaks = vectors[np.abs(vectors).argmax(axis=0), np.arange(width)]
+    features = vectors * (np.sign(peaks) * np.sqrt(num_nodes))
+    features[degree == 0] = 0.0
+    return np.asarray(features)
