@@ -4,7 +4,7 @@ __all__ = ["BackendUnavailableError", "DataError", "GraphError", "MemoryLimitErr
 
 
 class TVGNNError(Exception):
-    """Base class of every error that tvgnn raises on purpose; the command line shows it as one line and exits with 2."""
+    """Base class of the errors that tvgnn raises on purpose; the command line shows one line and exits with 2."""
 
 
 class GraphError(TVGNNError, ValueError):

@@ -1,0 +1,126 @@
+"""The adjacency that convolution, losses and pooling share: built once, passed through."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+import torch
+from torch import Tensor
+
+from tvgnn.errors import GraphError
+from tvgnn.graph.sparse_matrix import SparseMatrix, TransposedLists, index_dtype, row_pointers
+
+if TYPE_CHECKING:
+    from tvgnn.graph.graph import Graph
+
+__all__ = ["Adjacency"]
+
+
+@dataclass(frozen=True, eq=False)
+class Adjacency(SparseMatrix):
+    """A square sparse matrix whose row i lists the neighbours j that node i looks at, with weights ``a_ij``.
+
+    Edges are taken as they are: duplicates add up, nothing is symmetrised (cleaning is `Graph`'s work).
+    """
+
+    @property
+    def num_nodes(self) -> int:
+        """Number of nodes."""
+        return self.num_rows
+
+    @classmethod
+    def from_graph(cls, graph: Graph, dtype: torch.dtype = torch.float32) -> Self:
+        """Take the validated symmetric adjacency of a `Graph`; an unweighted graph carries no weight array."""
+        values = torch.tensor(graph.weights, dtype=dtype) if graph.is_weighted else None
+        return cls(torch.tensor(graph.indptr), torch.tensor(graph.indices), values, graph.num_nodes, symmetric=True)
+
+    @classmethod
+    def from_edge_index(cls, edge_index: Any, edge_weight: Tensor | None, num_nodes: int) -> Self:
+        """Sort a (2, E) ``edge_index`` by its first row, which is the row that aggregates.
+
+        A ``torch_geometric.EdgeIndex`` lends its cached rows; marked undirected and without weights it is taken as
+        symmetric. Everything else counts as general, which costs a second gather in the backward pass.
+
+        Raises:
+            GraphError: wrong shape or dtype, an index outside ``[0, num_nodes)`` or a weight array of another length.
+
+        """
+        if isinstance(edge_index, cls):
+            if edge_weight is not None:
+                raise GraphError("expected the weights inside the Adjacency, got edge_weight too; use with_values()")
+            if edge_index.num_nodes != num_nodes:
+                raise GraphError(
+                    f"expected an adjacency of {num_nodes} nodes (the rows of x), got one of {edge_index.num_nodes}"
+                )
+            return edge_index
+        _check(edge_index, edge_weight, num_nodes)
+        undirected = edge_weight is None and bool(getattr(edge_index, "is_undirected", False))
+        if hasattr(edge_index, "as_tensor"):
+            edge_index = edge_index.as_tensor()
+        rows, columns = edge_index[0].long(), edge_index[1].long()
+        order = torch.argsort(rows, stable=True)
+        rows, columns = rows[order], columns[order]
+        values = None if edge_weight is None else edge_weight[order]
+        dtype = index_dtype(num_nodes, rows.shape[0])
+        lists = None
+        if not undirected:
+            perm = torch.argsort(columns, stable=True)
+            lists = TransposedLists(row_pointers(columns, num_nodes).to(dtype), rows[perm].to(dtype), perm.to(dtype))
+        return cls(row_pointers(rows, num_nodes).to(dtype), columns.to(dtype), values, num_nodes, undirected, lists)
+
+    @classmethod
+    def from_dense(cls, adj: Tensor) -> Self:
+        """View a batch of dense adjacencies (B, N, N) as one graph of B * N nodes in which zeros are entries too.
+
+        Every pair of a graph is an entry, so the gradient reaches the zeros of a pooled adjacency as well.
+        """
+        if adj.dim() != 3 or adj.shape[1] != adj.shape[2]:
+            raise GraphError(f"expected adj of shape (B, N, N), got {tuple(adj.shape)}; add a batch axis for one graph")
+        batch, nodes, _ = adj.shape
+        dtype = index_dtype(batch * nodes, batch * nodes * nodes)
+        node = torch.arange(batch * nodes, device=adj.device, dtype=dtype).view(batch, nodes)
+        indptr = torch.arange(batch * nodes + 1, device=adj.device, dtype=dtype) * nodes
+        indices = node[:, None, :].expand(batch, nodes, nodes).reshape(-1)
+        entry = torch.arange(batch * nodes * nodes, device=adj.device, dtype=dtype).view(batch, nodes, nodes)
+        lists = TransposedLists(indptr, indices, entry.transpose(1, 2).reshape(-1))
+        return cls(indptr, indices, adj.reshape(-1), batch * nodes, transposed=lists)
+
+    def weights(self, dtype: torch.dtype) -> Tensor:
+        """Weights (E,), ones where the graph is unweighted."""
+        if self.values is None:
+            return torch.ones(self.num_entries, dtype=dtype, device=self.indices.device)
+        return self.values.to(dtype)
+
+    def loopless_weights(self, dtype: torch.dtype) -> Tensor:
+        """Weights (E,) with self-loops set to zero: no total, degree or loss counts them."""
+        return self.weights(dtype) * (self.rows() != self.indices).to(dtype)
+
+    def degrees(self, dtype: torch.dtype) -> Tensor:
+        """Sum of each row's weights without self-loops, (N,); differentiable in the weights."""
+        zeros = torch.zeros(self.num_nodes, dtype=dtype, device=self.indices.device)
+        return zeros.index_add(0, self.rows(), self.loopless_weights(dtype))
+
+
+def _check(edge_index: Any, edge_weight: Tensor | None, num_nodes: int) -> None:
+    if not isinstance(edge_index, Tensor) or edge_index.dim() != 2 or edge_index.shape[0] != 2:
+        got = f"shape {tuple(edge_index.shape)}" if hasattr(edge_index, "shape") else type(edge_index).__name__
+        raise GraphError(
+            f"expected edge_index to be an integer tensor of shape (2, E), got {got}; "
+            "a dense adjacency goes to DenseGTVConv, or convert it with adj.nonzero().T"
+        )
+    if edge_index.is_floating_point() or edge_index.is_complex() or edge_index.dtype == torch.bool:
+        raise GraphError(f"expected edge_index to hold integers, got {edge_index.dtype}; convert it with .long()")
+    if edge_weight is not None and edge_weight.shape != edge_index.shape[1:]:
+        raise GraphError(
+            f"expected one weight per edge, shape ({edge_index.shape[1]},), got edge_weight of shape "
+            f"{tuple(edge_weight.shape)}"
+        )
+    if torch.compiler.is_compiling() or edge_index.shape[1] == 0:
+        return
+    low, high = edge_index.min().item(), edge_index.max().item()
+    if low < 0 or high >= num_nodes:
+        raise GraphError(
+            f"expected node indices in [0, {num_nodes}), the rows of x, got {int(low if low < 0 else high)} in "
+            "edge_index; pass features for every node"
+        )

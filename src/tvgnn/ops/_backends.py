@@ -1,0 +1,61 @@
+"""Which implementation of an operator runs.
+
+``reference`` is plain differentiable torch and runs anywhere; ``cpu`` is numba; ``gpu`` is Triton. ``auto`` may
+choose; a name runs or raises.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+
+import torch
+
+from tvgnn.errors import BackendUnavailableError
+
+__all__ = ["BACKENDS", "select_backend"]
+
+BACKENDS = ("auto", "reference", "cpu", "gpu")
+_KERNEL_DTYPES = (torch.float32, torch.float64)
+
+
+def select_backend(backend: str = "auto", device: torch.device | str = "cpu", dtype: torch.dtype | None = None) -> str:
+    """Resolve a backend name for tensors on ``device``.
+
+    Parameters:
+        backend: ``"auto"``, ``"reference"``, ``"cpu"`` or ``"gpu"``.
+        device: where the tensors live.
+        dtype: their floating-point type; kernels take float32 and float64.
+
+    Returns:
+        ``"reference"``, ``"cpu"`` or ``"gpu"``.
+
+    Raises:
+        ValueError: an unknown name.
+        BackendUnavailableError: a named backend cannot run on that device or dtype.
+
+    Example:
+        >>> select_backend("auto", "cpu")
+        'cpu'
+
+    """
+    if backend not in BACKENDS:
+        raise ValueError(f"expected backend to be one of {', '.join(BACKENDS)}, got {backend!r}")
+    device_type = torch.device(device).type
+    fits = dtype is None or dtype in _KERNEL_DTYPES
+    if backend == "auto":
+        return "cpu" if device_type == "cpu" and fits and importlib.util.find_spec("numba") else "reference"
+    if backend == "gpu":
+        raise BackendUnavailableError(
+            "expected a backend that this version has, got 'gpu', whose kernels are not part of it yet; "
+            "use backend='auto'"
+        )
+    if backend == "cpu":
+        if device_type != "cpu":
+            raise BackendUnavailableError(
+                f"expected tensors on the cpu for backend='cpu', got {device_type}; move them or use backend='auto'"
+            )
+        if not fits:
+            raise BackendUnavailableError(
+                f"expected float32 or float64 for backend='cpu', got {dtype}; convert, or use backend='reference'"
+            )
+    return backend

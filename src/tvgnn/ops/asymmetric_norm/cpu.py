@@ -1,0 +1,63 @@
+"""Numba kernels of the asymmetric norm: the quantile is selected, not sorted for."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import prange
+
+from tvgnn.ops._numba import kernel
+
+__all__ = ["backward", "forward"]
+
+
+@kernel
+def forward(s, graph_ptr, rho, norms, holders):
+    """Norm and quantile holder (row in ``s``, the first of equals) of every column of every graph, both (B, K).
+
+    The holder of an empty graph is -1. A NaN reaches the norm of its column.
+    """
+    graphs, clusters = norms.shape
+    for column in prange(graphs * clusters):
+        b, k = column // clusters, column % clusters
+        first, last = graph_ptr[b], graph_ptr[b + 1]
+        nodes = last - first
+        norms[b, k] = 0
+        holders[b, k] = -1
+        if nodes == 0:
+            continue
+        values = np.empty(nodes, s.dtype)
+        for i in range(nodes):
+            values[i] = s[first + i, k]
+        above = min(np.int64(math.floor(nodes / (rho + 1.0))), nodes - 1)
+        quantile = np.partition(values, nodes - 1 - above)[nodes - 1 - above]
+        total = s.dtype.type(0)
+        holder = -1
+        for i in range(nodes):
+            difference = values[i] - quantile
+            total += s.dtype.type(rho) * difference if difference >= 0 else -difference
+            if holder < 0 and difference == 0:
+                holder = first + i
+        norms[b, k] = total
+        holders[b, k] = holder if holder >= 0 else first
+
+
+@kernel
+def backward(s, graph_ptr, holders, rho, g, ds):
+    """Gradient of ``sum_b g_b sum_k norm_bk``: rho or -1 for each element, and minus their sum for the quantile's."""
+    graphs, clusters = holders.shape
+    for column in prange(graphs * clusters):
+        b, k = column // clusters, column % clusters
+        if holders[b, k] < 0:
+            continue
+        quantile = s[holders[b, k], k]
+        above = 0
+        nodes = graph_ptr[b + 1] - graph_ptr[b]
+        for i in range(graph_ptr[b], graph_ptr[b + 1]):
+            if s[i, k] >= quantile:
+                above += 1
+                ds[i, k] = g[b] * s.dtype.type(rho)
+            else:
+                ds[i, k] = -g[b]
+        ds[holders[b, k], k] -= g[b] * s.dtype.type(rho * above - (nodes - above))

@@ -1,0 +1,94 @@
+"""The asymmetric norm around a quantile as a PyTorch operator."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from tvgnn.ops._backends import select_backend
+from tvgnn.ops.asymmetric_norm.reference import asymmetric_norm_reference
+
+__all__ = ["asymmetric_norm"]
+
+
+def asymmetric_norm(s: Tensor, graph_ptr: Tensor, rho: float, *, backend: str = "auto") -> Tensor:
+    """Measure how far the columns of each graph's assignments stand from their rho-quantiles.
+
+    ``sum_k sum_i |s_ik - quant_k|_rho`` with ``|x|_rho = rho x`` for x >= 0 and ``-x`` below, where ``quant_k`` is the
+    (q + 1)-th largest value of the column and ``q = floor(N / (rho + 1))`` (paper, eq. 5 and 12). The gradient flows
+    through the element that holds the quantile; among equal ones the first by node index. Deterministic.
+
+    Parameters:
+        s: (N, K) float32 or float64, nodes grouped by graph.
+        graph_ptr: (B + 1,) int64, nodes of graph b are ``graph_ptr[b]:graph_ptr[b + 1]``.
+        rho: > 0.
+        backend: see `select_backend`.
+
+    Returns:
+        (B,), dtype of ``s``; 0 for a graph without nodes.
+
+    Raises:
+        ValueError: rho is not a positive number.
+        BackendUnavailableError: the named backend cannot run here.
+
+    Example:
+        >>> s = torch.tensor([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 1.0]])
+        >>> asymmetric_norm(s, torch.tensor([0, 4]), rho=1.0).tolist()
+        [4.0]
+
+    """
+    if not 0 < rho < float("inf"):
+        raise ValueError(f"expected rho to be a positive number, got {rho}; K - 1 asks for clusters of equal size")
+    if select_backend(backend, s.device, s.dtype) == "reference":
+        return asymmetric_norm_reference(s, graph_ptr, rho)
+    norms, _ = torch.ops.tvgnn.asymmetric_norm(s, graph_ptr, rho)
+    return norms
+
+
+@torch.library.custom_op("tvgnn::asymmetric_norm", mutates_args=(), device_types="cpu")
+def _forward(s: Tensor, graph_ptr: Tensor, rho: float) -> tuple[Tensor, Tensor]:
+    """Norms (B,) and quantile holders (B, K)."""
+    from tvgnn.ops._numba import as_array
+    from tvgnn.ops.asymmetric_norm import cpu
+
+    shape = (graph_ptr.shape[0] - 1, s.shape[1])
+    norms, holders = s.new_empty(shape), graph_ptr.new_empty(shape)
+    cpu.forward(as_array(s), as_array(graph_ptr), float(rho), as_array(norms), as_array(holders))
+    return norms.sum(1), holders
+
+
+@_forward.register_fake
+def _(s: Tensor, graph_ptr: Tensor, rho: float) -> tuple[Tensor, Tensor]:
+    graphs = graph_ptr.shape[0] - 1
+    return s.new_empty(graphs), graph_ptr.new_empty(graphs, s.shape[1])
+
+
+@torch.library.custom_op("tvgnn::asymmetric_norm_backward", mutates_args=(), device_types="cpu")
+def _backward(grad: Tensor, s: Tensor, graph_ptr: Tensor, holders: Tensor, rho: float) -> Tensor:
+    from tvgnn.ops._numba import as_array
+    from tvgnn.ops.asymmetric_norm import cpu
+
+    ds = torch.zeros_like(s, memory_format=torch.contiguous_format)
+    cpu.backward(
+        as_array(s), as_array(graph_ptr), as_array(holders), float(rho), as_array(grad.to(s.dtype)), as_array(ds)
+    )
+    return ds
+
+
+@_backward.register_fake
+def _(grad: Tensor, s: Tensor, graph_ptr: Tensor, holders: Tensor, rho: float) -> Tensor:
+    return torch.empty_like(s, memory_format=torch.contiguous_format)
+
+
+def _setup_context(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor]) -> None:
+    s, graph_ptr, ctx.rho = inputs
+    ctx.save_for_backward(s, graph_ptr, output[1])
+
+
+def _gradient(ctx: Any, grad: Tensor, _holders: Tensor | None) -> tuple[Tensor, None, None]:
+    return torch.ops.tvgnn.asymmetric_norm_backward(grad, *ctx.saved_tensors, ctx.rho), None, None
+
+
+_forward.register_autograd(_gradient, setup_context=_setup_context)

@@ -1,0 +1,168 @@
+"""Numba kernels of the GTV step: gather only, no atomics, no E x F temporary, bitwise repeatable."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import prange
+
+from tvgnn.ops._activation import activate_row
+from tvgnn.ops._numba import add_pieces, inline, kernel, last_row, make_plan, piece, starts_cut_row
+
+__all__ = ["PER_FEATURE", "ROOT_WEIGHTED", "SHARED", "backward", "forward", "weight_gradient"]
+
+SHARED, ROOT_WEIGHTED, PER_FEATURE = 0, 1, 2
+
+
+@inline
+def _conductance(distance, weight, eps, variant):
+    """(gamma_ij, whether the distance is above eps and therefore moves gamma)."""
+    scaled = distance * np.sqrt(weight) if variant == ROOT_WEIGHTED else distance
+    # Written so that a NaN distance stays NaN.
+    return (weight / eps, False) if scaled <= eps else (weight / scaled, True)
+
+
+@inline
+def _add_flow(z, indices, weights, i, first, last, eps, variant, out, slot):
+    """Add ``sum_j gamma_ij (z_j - z_i)`` over entries first..last to ``out[slot]``."""
+    width = z.shape[1]
+    one = z.dtype.type(1)
+    for e in range(first, last):
+        j = indices[e]
+        weight = weights[e] if weights.shape[0] > 0 else one
+        if variant == PER_FEATURE:
+            slope = one / eps
+            for f in range(width):
+                step = (z[j, f] - z[i, f]) * slope
+                step = one if step > one else (-one if step < -one else step)
+                out[slot, f] += weight * step
+            continue
+        if weight == 0 or j == i:
+            continue
+        distance = z.dtype.type(0)
+        for f in range(width):
+            distance += abs(z[j, f] - z[i, f])
+        gamma, _ = _conductance(distance, weight, eps, variant)
+        for f in range(width):
+            out[slot, f] += gamma * (z[j, f] - z[i, f])
+
+
+@inline
+def _finish(z, delta, bias, act, out, i):
+    for f in range(z.shape[1]):
+        out[i, f] = z[i, f] + delta * out[i, f]
+    if bias.shape[0] > 0:
+        for f in range(z.shape[1]):
+            out[i, f] += bias[f]
+    activate_row(out, i, act)
+
+
+@kernel
+def forward(z, indptr, indices, weights, delta, eps, variant, bias, act, out):
+    """``out = act(z + delta * flow + bias)``; ``weights`` and ``bias`` may be empty."""
+    plan = make_plan(indptr)
+    tasks = plan.shape[0]
+    partial = np.zeros((2 * tasks, z.shape[1]), z.dtype)
+    for task in prange(tasks):
+        for i in range(plan[task, 0], last_row(plan, task)):
+            first, last, slot = piece(plan, task, i, indptr)
+            if slot >= 0:
+                _add_flow(z, indices, weights, i, first, last, eps, variant, partial, slot)
+            else:
+                for f in range(z.shape[1]):
+                    out[i, f] = 0
+                _add_flow(z, indices, weights, i, first, last, eps, variant, out, i)
+                _finish(z, delta, bias, act, out, i)
+    for task in range(tasks):
+        if starts_cut_row(plan, task):
+            i = plan[task, 2]
+            for f in range(z.shape[1]):
+                out[i, f] = 0
+            add_pieces(plan, partial, task, out)
+            _finish(z, delta, bias, act, out, i)
+
+
+@inline
+def _add_gradient(z, g, indices, weights, perm, i, first, last, delta, eps, variant, own, other, out, slot):
+    """Add what entries first..last give to dz_i.
+
+    With u = own * g_i - other * g_j and x = z_i - z_j an entry gives
+    ``-delta gamma u + delta gamma / d <u, x> sign(x)`` (the second term only where d > eps). ``own`` is 1 for entries of row i, ``other`` for entries of column i; a
+    symmetric matrix serves both at once.
+    """
+    width = z.shape[1]
+    zero, one = z.dtype.type(0), z.dtype.type(1)
+    for e in range(first, last):
+        j = indices[e]
+        weight = one
+        if weights.shape[0] > 0:
+            weight = weights[perm[e]] if perm.shape[0] > 0 else weights[e]
+        if weight == 0 or j == i:  # a self-loop's two parts would cancel only up to rounding
+            continue
+        if variant == PER_FEATURE:
+            slope = delta * weight / eps
+            for f in range(width):
+                x = abs(z[i, f] - z[j, f])
+                out[slot, f] -= zero if x > eps else slope * (own * g[i, f] - other * g[j, f])
+            continue
+        distance, product = zero, zero
+        for f in range(width):
+            x = z[i, f] - z[j, f]
+            distance += abs(x)
+            product += (own * g[i, f] - other * g[j, f]) * x
+        gamma, moves = _conductance(distance, weight, eps, variant)
+        gamma *= delta
+        pull = gamma / distance * product if moves else zero
+        for f in range(width):
+            x = z[i, f] - z[j, f]
+            signed = pull if x > 0 else (-pull if x < 0 else zero)
+            out[slot, f] += signed - gamma * (own * g[i, f] - other * g[j, f])
+
+
+@kernel
+def backward(z, g, indptr, indices, weights, perm, delta, eps, variant, own, other, dz):
+    """Add the gradient of one set of lists to ``dz``; ``perm`` is empty for rows, the transposed lists' for columns."""
+    plan = make_plan(indptr)
+    tasks = plan.shape[0]
+    width = z.shape[1]
+    partial = np.zeros((2 * tasks, width), z.dtype)
+    for task in prange(tasks):
+        for i in range(plan[task, 0], last_row(plan, task)):
+            first, last, slot = piece(plan, task, i, indptr)
+            if slot >= 0:
+                _add_gradient(
+                    z, g, indices, weights, perm, i, first, last, delta, eps, variant, own, other, partial, slot
+                )
+            else:
+                _add_gradient(z, g, indices, weights, perm, i, first, last, delta, eps, variant, own, other, dz, i)
+    for task in range(tasks):
+        if starts_cut_row(plan, task):
+            add_pieces(plan, partial, task, dz)
+
+
+@kernel
+def weight_gradient(z, g, indptr, indices, weights, delta, eps, variant, dw):
+    """``dw_e = delta <g_i, z_j - z_i> dgamma_ij/da_ij`` for every entry e = (i, j)."""
+    plan = make_plan(indptr)
+    one = z.dtype.type(1)
+    for task in prange(plan.shape[0]):
+        for i in range(plan[task, 0], last_row(plan, task)):
+            first, last, _ = piece(plan, task, i, indptr)
+            for e in range(first, last):
+                j = indices[e]
+                distance, product = z.dtype.type(0), z.dtype.type(0)
+                for f in range(z.shape[1]):
+                    x = z[j, f] - z[i, f]
+                    distance += abs(x)
+                    if variant == PER_FEATURE:
+                        x /= eps
+                        x = one if x > one else (-one if x < -one else x)
+                    product += g[i, f] * x
+                if variant == PER_FEATURE:
+                    dw[e] = delta * product
+                    continue
+                scale = one / (eps if distance <= eps else distance)
+                if variant == ROOT_WEIGHTED:
+                    root = np.sqrt(weights[e])
+                    scaled = distance * root
+                    scale = one / eps if scaled <= eps or root == 0 else one / (2 * root * distance)
+                dw[e] = delta * product * scale

@@ -1,0 +1,205 @@
+"""The GTV step as a PyTorch operator: custom op, fake kernel and gradient."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from tvgnn.graph.adjacency import Adjacency
+from tvgnn.ops._backends import select_backend
+from tvgnn.ops.gtv_step.reference import gtv_step_reference
+
+__all__ = ["ACTIVATIONS", "VARIANTS", "gtv_step"]
+
+VARIANTS = ("shared", "root_weighted", "per_feature")
+ACTIVATIONS = ("identity", "relu", "elu")
+
+
+def gtv_step(
+    z: Tensor,
+    adjacency: Adjacency,
+    delta: float,
+    eps: float = 1e-3,
+    *,
+    bias: Tensor | None = None,
+    act: str = "identity",
+    variant: str = "shared",
+    backend: str = "auto",
+) -> Tensor:
+    """Take one step of gradient descent on the graph total variation, then add a bias and apply an activation.
+
+    ``out_i = act(z_i + delta * sum_j gamma_ij (z_j - z_i) + bias)`` with
+    ``gamma_ij = a_ij / max(||z_i - z_j||_1, eps)`` (paper, eq. 22 and 24; its ``2 * delta`` is ``delta`` here).
+    Differentiable in ``z``, ``adjacency.values`` and ``bias``. Deterministic: bitwise the same in every run.
+
+    Parameters:
+        z: (N, F) float32 or float64 node features, after the linear map.
+        adjacency: N nodes; row i lists the nodes that i looks at. Self-loops change nothing.
+        delta: step size.
+        eps: smallest distance that divides, > 0.
+        bias: (F,) or None.
+        act: ``"identity"``, ``"relu"`` or ``"elu"``.
+        variant: ``"shared"``; ``"per_feature"`` (one gamma a feature, eq. 18); ``"root_weighted"`` (distances times
+            ``sqrt(a_ij)``, the inner step of the degree-weighted form, appendix A.4).
+        backend: see `select_backend`.
+
+    Returns:
+        (N, F), dtype of ``z``.
+
+    Raises:
+        ValueError: unknown ``act`` or ``variant``.
+        BackendUnavailableError: the named backend cannot run here.
+
+    Example:
+        >>> edges = torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]])
+        >>> path = Adjacency.from_edge_index(edges, None, 3)
+        >>> gtv_step(torch.tensor([[0.0], [1.0], [3.0]]), path, delta=1.0).flatten().tolist()
+        [1.0, 1.0, 2.0]
+
+    """
+    if variant not in VARIANTS or act not in ACTIVATIONS:
+        raise ValueError(f"expected variant in {VARIANTS} and act in {ACTIVATIONS}, got {variant!r} and {act!r}")
+    if select_backend(backend, z.device, z.dtype) == "reference":
+        return gtv_step_reference(z, adjacency, delta, eps, bias, act, variant)
+    lists = adjacency.transposed
+    return torch.ops.tvgnn.gtv_step(
+        z,
+        adjacency.indptr,
+        adjacency.indices,
+        adjacency.values,
+        None if lists is None else lists.indptr,
+        None if lists is None else lists.indices,
+        None if lists is None else lists.perm,
+        bias,
+        delta,
+        eps,
+        ACTIVATIONS.index(act),
+        VARIANTS.index(variant),
+    )
+
+
+@torch.library.custom_op("tvgnn::gtv_step", mutates_args=(), device_types="cpu")
+def _forward(
+    z: Tensor,
+    indptr: Tensor,
+    indices: Tensor,
+    weights: Tensor | None,
+    t_indptr: Tensor | None,
+    t_indices: Tensor | None,
+    t_perm: Tensor | None,
+    bias: Tensor | None,
+    delta: float,
+    eps: float,
+    act: int,
+    variant: int,
+) -> Tensor:
+    from tvgnn.ops._numba import as_array, entry_values
+    from tvgnn.ops.gtv_step import cpu
+
+    out = torch.empty_like(z, memory_format=torch.contiguous_format)
+    values = as_array(z)
+    scalar = values.dtype.type
+    cpu.forward(
+        values,
+        as_array(indptr),
+        as_array(indices),
+        entry_values(weights, z),
+        scalar(delta),
+        scalar(eps),
+        variant,
+        entry_values(bias, z),
+        act,
+        as_array(out),
+    )
+    return out
+
+
+@_forward.register_fake
+def _(z: Tensor, *_args: Any) -> Tensor:
+    return torch.empty_like(z, memory_format=torch.contiguous_format)
+
+
+@torch.library.custom_op("tvgnn::gtv_step_backward", mutates_args=(), device_types="cpu")
+def _backward(
+    grad: Tensor,
+    z: Tensor,
+    out: Tensor | None,
+    indptr: Tensor,
+    indices: Tensor,
+    weights: Tensor | None,
+    t_indptr: Tensor | None,
+    t_indices: Tensor | None,
+    t_perm: Tensor | None,
+    delta: float,
+    eps: float,
+    act: int,
+    variant: int,
+    needs_weights: bool,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Gradients with respect to z (N, F), the weights (E,) or an empty tensor, and the bias (F,)."""
+    from tvgnn.ops._activation import activation_gradient
+    from tvgnn.ops._numba import as_array, entry_values
+    from tvgnn.ops.gtv_step import cpu
+
+    values, weight_values = as_array(z), entry_values(weights, z)
+    scalar = values.dtype.type
+    dz = torch.empty_like(z, memory_format=torch.contiguous_format)
+    if out is None:
+        g = grad.contiguous()
+    else:
+        g = torch.empty_like(dz)
+        activation_gradient(as_array(grad), as_array(out), act, as_array(g))
+    dz.copy_(g)
+    rows = (as_array(indptr), as_array(indices))
+    args = (scalar(delta), scalar(eps), variant)
+    empty = rows[1][:0]
+    if t_indptr is None or t_indices is None or t_perm is None:
+        cpu.backward(values, as_array(g), *rows, weight_values, empty, *args, scalar(1), scalar(1), as_array(dz))
+    else:
+        columns = (as_array(t_indptr), as_array(t_indices))
+        cpu.backward(values, as_array(g), *rows, weight_values, empty, *args, scalar(1), scalar(0), as_array(dz))
+        cpu.backward(
+            values, as_array(g), *columns, weight_values, as_array(t_perm), *args, scalar(0), scalar(1), as_array(dz)
+        )
+    dw = z.new_empty(indices.shape[0] if needs_weights else 0)
+    if needs_weights:
+        cpu.weight_gradient(values, as_array(g), *rows, weight_values, *args, as_array(dw))
+    return dz, dw, g.sum(0)
+
+
+@_backward.register_fake
+def _(grad: Tensor, z: Tensor, out: Tensor | None, indptr: Tensor, indices: Tensor, *args: Any) -> Any:
+    dz = torch.empty_like(z, memory_format=torch.contiguous_format)
+    return dz, z.new_empty(indices.shape[0] if args[-1] else 0), z.new_empty(z.shape[1])
+
+
+def _setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
+    z, indptr, indices, weights, t_indptr, t_indices, t_perm, bias, *ctx.scalars = inputs
+    act = ctx.scalars[2]
+    ctx.weight_dtype = None if weights is None else weights.dtype
+    ctx.has_bias = bias is not None
+    ctx.save_for_backward(z, output if act else None, indptr, indices, weights, t_indptr, t_indices, t_perm)
+
+
+def _gradient(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
+    needs_weights = ctx.needs_input_grad[3]
+    dz, dw, db = torch.ops.tvgnn.gtv_step_backward(grad, *ctx.saved_tensors, *ctx.scalars, needs_weights)
+    return (
+        dz,
+        None,
+        None,
+        dw.to(ctx.weight_dtype) if needs_weights else None,
+        None,
+        None,
+        None,
+        db if ctx.has_bias else None,
+        None,
+        None,
+        None,
+        None,
+    )
+
+
+_forward.register_autograd(_gradient, setup_context=_setup_context)

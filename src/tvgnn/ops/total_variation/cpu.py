@@ -1,0 +1,82 @@
+"""Numba kernels of the node-wise total variation: gather only, deterministic."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import prange
+
+from tvgnn.ops._numba import add_pieces, inline, kernel, last_row, make_plan, piece, starts_cut_row
+
+__all__ = ["backward", "forward", "weight_gradient"]
+
+
+@inline
+def _distance(s, i, j):
+    total = s.dtype.type(0)
+    for k in range(s.shape[1]):
+        total += abs(s[i, k] - s[j, k])
+    return total
+
+
+@kernel
+def forward(s, indptr, indices, weights, out):
+    """``out[i, 0] = sum_j a_ij ||s_i - s_j||_1``; ``weights`` may be empty, ``out`` is (N, 1)."""
+    plan = make_plan(indptr)
+    partial = np.zeros((2 * plan.shape[0], 1), s.dtype)
+    for task in prange(plan.shape[0]):
+        for i in range(plan[task, 0], last_row(plan, task)):
+            first, last, slot = piece(plan, task, i, indptr)
+            total = s.dtype.type(0)
+            for e in range(first, last):
+                distance = _distance(s, i, indices[e])
+                total += weights[e] * distance if weights.shape[0] > 0 else distance
+            if slot >= 0:
+                partial[slot, 0] = total
+            else:
+                out[i, 0] = total
+    for task in range(plan.shape[0]):
+        if starts_cut_row(plan, task):
+            out[plan[task, 2], 0] = 0
+            add_pieces(plan, partial, task, out)
+
+
+@inline
+def _add_gradient(s, g, indices, weights, perm, i, first, last, own, other, out, slot):
+    """Add ``a_ij (own * g_i + other * g_j) sign(s_i - s_j)`` over entries first..last to ``out[slot]``."""
+    zero = s.dtype.type(0)
+    for e in range(first, last):
+        j = indices[e]
+        pull = own * g[i] + other * g[j]
+        if weights.shape[0] > 0:
+            pull *= weights[perm[e]] if perm.shape[0] > 0 else weights[e]
+        for k in range(s.shape[1]):
+            x = s[i, k] - s[j, k]
+            out[slot, k] += pull if x > 0 else (-pull if x < 0 else zero)
+
+
+@kernel
+def backward(s, g, indptr, indices, weights, perm, own, other, ds):
+    """Add the gradient of one set of lists to ``ds``: own = 1 for rows, other = 1 for columns, both if symmetric."""
+    plan = make_plan(indptr)
+    partial = np.zeros((2 * plan.shape[0], s.shape[1]), s.dtype)
+    for task in prange(plan.shape[0]):
+        for i in range(plan[task, 0], last_row(plan, task)):
+            first, last, slot = piece(plan, task, i, indptr)
+            if slot >= 0:
+                _add_gradient(s, g, indices, weights, perm, i, first, last, own, other, partial, slot)
+            else:
+                _add_gradient(s, g, indices, weights, perm, i, first, last, own, other, ds, i)
+    for task in range(plan.shape[0]):
+        if starts_cut_row(plan, task):
+            add_pieces(plan, partial, task, ds)
+
+
+@kernel
+def weight_gradient(s, g, indptr, indices, dw):
+    """``dw_e = g_i ||s_i - s_j||_1`` for every entry e = (i, j)."""
+    plan = make_plan(indptr)
+    for task in prange(plan.shape[0]):
+        for i in range(plan[task, 0], last_row(plan, task)):
+            first, last, _ = piece(plan, task, i, indptr)
+            for e in range(first, last):
+                dw[e] = g[i] * _distance(s, i, indices[e])

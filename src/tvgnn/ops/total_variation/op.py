@@ -1,0 +1,130 @@
+"""Node-wise total variation as a PyTorch operator."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from tvgnn.graph.adjacency import Adjacency
+from tvgnn.ops._backends import select_backend
+from tvgnn.ops.total_variation.reference import total_variation_reference
+
+__all__ = ["total_variation"]
+
+
+def total_variation(s: Tensor, adjacency: Adjacency, *, backend: str = "auto") -> Tensor:
+    """Sum the L1 distances from each node to its neighbours: ``tv_i = sum_j a_ij ||s_i - s_j||_1``.
+
+    Summed over the nodes of an undirected graph this is the paper's ``||S||_GTV`` with every edge counted twice; the
+    node-wise form lets a batch weigh each graph on its own. Differentiable in ``s`` (subgradient 0 at ties) and
+    ``adjacency.values``. Deterministic. Time O(E K), no E x K temporary.
+
+    Parameters:
+        s: (N, K) float32 or float64.
+        adjacency: N nodes.
+        backend: see `select_backend`.
+
+    Returns:
+        (N,), dtype of ``s``.
+
+    Raises:
+        BackendUnavailableError: the named backend cannot run here.
+
+    Example:
+        >>> edges = torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]])
+        >>> path = Adjacency.from_edge_index(edges, None, 3)
+        >>> total_variation(torch.tensor([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]]), path).tolist()
+        [0.0, 2.0, 2.0]
+
+    """
+    if select_backend(backend, s.device, s.dtype) == "reference":
+        return total_variation_reference(s, adjacency)
+    lists = adjacency.transposed
+    return torch.ops.tvgnn.total_variation(
+        s,
+        adjacency.indptr,
+        adjacency.indices,
+        adjacency.values,
+        None if lists is None else lists.indptr,
+        None if lists is None else lists.indices,
+        None if lists is None else lists.perm,
+    )
+
+
+@torch.library.custom_op("tvgnn::total_variation", mutates_args=(), device_types="cpu")
+def _forward(
+    s: Tensor,
+    indptr: Tensor,
+    indices: Tensor,
+    weights: Tensor | None,
+    t_indptr: Tensor | None,
+    t_indices: Tensor | None,
+    t_perm: Tensor | None,
+) -> Tensor:
+    from tvgnn.ops._numba import as_array, entry_values
+    from tvgnn.ops.total_variation import cpu
+
+    out = s.new_empty(s.shape[0])
+    cpu.forward(as_array(s), as_array(indptr), as_array(indices), entry_values(weights, s), as_array(out[:, None]))
+    return out
+
+
+@_forward.register_fake
+def _(s: Tensor, *_args: Any) -> Tensor:
+    return s.new_empty(s.shape[0])
+
+
+@torch.library.custom_op("tvgnn::total_variation_backward", mutates_args=(), device_types="cpu")
+def _backward(
+    grad: Tensor,
+    s: Tensor,
+    indptr: Tensor,
+    indices: Tensor,
+    weights: Tensor | None,
+    t_indptr: Tensor | None,
+    t_indices: Tensor | None,
+    t_perm: Tensor | None,
+    needs_weights: bool,
+) -> tuple[Tensor, Tensor]:
+    """Gradients with respect to s (N, K) and the weights (E,) or an empty tensor."""
+    from tvgnn.ops._numba import as_array, entry_values
+    from tvgnn.ops.total_variation import cpu
+
+    ds = torch.zeros_like(s, memory_format=torch.contiguous_format)
+    values, g, weight_values = as_array(s), as_array(grad), entry_values(weights, s)
+    one, zero = values.dtype.type(1), values.dtype.type(0)
+    rows = (as_array(indptr), as_array(indices))
+    empty = rows[1][:0]
+    if t_indptr is None or t_indices is None or t_perm is None:
+        cpu.backward(values, g, *rows, weight_values, empty, one, one, as_array(ds))
+    else:
+        columns = (as_array(t_indptr), as_array(t_indices))
+        cpu.backward(values, g, *rows, weight_values, empty, one, zero, as_array(ds))
+        cpu.backward(values, g, *columns, weight_values, as_array(t_perm), zero, one, as_array(ds))
+    dw = s.new_empty(indices.shape[0] if needs_weights else 0)
+    if needs_weights:
+        cpu.weight_gradient(values, g, *rows, as_array(dw))
+    return ds, dw
+
+
+@_backward.register_fake
+def _(grad: Tensor, s: Tensor, indptr: Tensor, indices: Tensor, *args: Any) -> tuple[Tensor, Tensor]:
+    ds = torch.empty_like(s, memory_format=torch.contiguous_format)
+    return ds, s.new_empty(indices.shape[0] if args[-1] else 0)
+
+
+def _setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
+    weights = inputs[3]
+    ctx.weight_dtype = None if weights is None else weights.dtype
+    ctx.save_for_backward(*inputs)
+
+
+def _gradient(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
+    needs_weights = ctx.needs_input_grad[3]
+    ds, dw = torch.ops.tvgnn.total_variation_backward(grad, *ctx.saved_tensors, needs_weights)
+    return ds, None, None, dw.to(ctx.weight_dtype) if needs_weights else None, None, None, None
+
+
+_forward.register_autograd(_gradient, setup_context=_setup_context)
