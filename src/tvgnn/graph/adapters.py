@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from tvgnn.errors import GraphError
 from tvgnn.graph.symmetrize import Symmetry
-from tvgnn.graph.validation import as_array, as_edge_weight, as_indices, as_node_ids
+from tvgnn.graph.validation import as_array, as_edge_weight, as_indices, as_node_ids, is_missing
 
 __all__ = ["RawGraph", "read_edge_index", "read_edge_table", "read_networkx", "read_pyg", "read_scipy"]
 
@@ -75,7 +75,7 @@ def read_scipy(adjacency: Any, **attributes: Any) -> RawGraph:
         raise GraphError(f"adjacency must be square, got shape {tuple(matrix.shape)}")
     if matrix.dtype.kind not in "biuf":
         raise GraphError(f"adjacency must hold real numbers, got dtype {matrix.dtype}")
-    entries = sp.coo_array(matrix)
+    entries = sp.coo_array(matrix.astype(np.float32) if matrix.dtype == np.float16 else matrix)  # scipy lacks float16
     (source, target), weight = entries.coords, entries.data
     keep = weight != 0
     num_zero_weights = len(weight) - int(np.count_nonzero(keep))
@@ -156,7 +156,7 @@ def _as_column(values: Any, name: str) -> npt.NDArray[Any] | list[Any]:
             return np.asarray(values)
         values = values.tolist()
     for row, value in enumerate(values):
-        if value is None or value != value:
+        if is_missing(value):
             raise GraphError(f"{name} row {row}: the node id is missing ({value}); drop such rows")
     return list(values)
 

@@ -129,7 +129,7 @@ def _to_float32(matrix: Any, node_ids: Sequence[Hashable]) -> tuple[npt.NDArray[
     before = int(matrix.nnz)
     if before and data.min() == 0:
         matrix.eliminate_zeros()
-    return matrix.data, before - int(matrix.nnz)
+    return matrix.data, (before - int(matrix.nnz)) // 2  # both directions of a pair vanish together
 
 
 def _check_range(source: npt.NDArray[Any], target: npt.NDArray[Any], num_nodes: int) -> None:

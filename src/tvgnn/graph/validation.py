@@ -21,6 +21,7 @@ __all__ = [
     "as_indices",
     "as_labels",
     "as_node_ids",
+    "is_missing",
     "name_node",
 ]
 
@@ -43,13 +44,18 @@ def as_array(value: Any, name: str) -> npt.NDArray[Any]:
 
 def as_float_dtype(dtype: Any) -> np.dtype[Any]:
     """Return the NumPy type for ``dtype``, which is ``"float32"`` or ``"float64"``."""
+    for allowed in (np.float32, np.float64):
+        if dtype is not None and dtype in (allowed, allowed.__name__, np.dtype(allowed)):
+            return np.dtype(allowed)
+    raise GraphError(f"dtype must be 'float32' or 'float64', got {dtype!r}")
+
+
+def is_missing(value: Any) -> bool:
+    """Say whether ``value`` is None, NaN or pandas' NA or NaT."""
     try:
-        result = np.dtype(dtype)
-    except TypeError:
-        result = None
-    if result not in (np.dtype("float32"), np.dtype("float64")):
-        raise GraphError(f"dtype must be 'float32' or 'float64', got {dtype!r}")
-    return result
+        return value is None or bool(value != value)
+    except (TypeError, ValueError):  # NA has no truth value; nor has an array, which is refused elsewhere
+        return not isinstance(value, np.ndarray)
 
 
 def name_node(index: int, node_ids: Sequence[Hashable]) -> str:
@@ -166,7 +172,7 @@ def as_labels(y: Any, num_nodes: int) -> tuple[npt.NDArray[np.int64], tuple[Hash
     if labels.dtype.kind not in "OUST":
         raise GraphError(f"y must hold integers or text, got dtype {labels.dtype}")
     values: list[Any] = labels.tolist()
-    unknown = [value is None or value != value or value in ("", -1) for value in values]
+    unknown = [is_missing(value) or value in ("", -1) for value in values]
     seen = {value for value, skip in zip(values, unknown, strict=True) if not skip}
     classes = sorted(seen) if len({type(value) for value in seen}) <= 1 else sorted(seen, key=str)
     code = {value: position for position, value in enumerate(classes)}
@@ -198,7 +204,7 @@ def as_node_ids(node_ids: Any) -> Sequence[Hashable]:
             f"{ids[position]!r} at position {position}"
         ) from None
     for position, value in enumerate(ids):
-        if value is None or value != value:
+        if is_missing(value):
             raise GraphError(f"the node id at position {position} is missing ({value}): give every node an id")
     if unique != len(ids):
         first: dict[Any, int] = {}
