@@ -1,1 +1,6 @@
-"""."""
+"""Datasets by name; importing this package does not import torch."""
+
+from tvgnn.datasets.embedded import image_graph
+from tvgnn.datasets.registry import DatasetInfo, fetch_dataset, list_datasets, load_dataset
+
+__all__ = ["DatasetInfo", "fetch_dataset", "image_graph", "list_datasets", "load_dataset"]
