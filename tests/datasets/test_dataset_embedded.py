@@ -5,6 +5,7 @@ import pytest
 from sklearn.datasets import load_digits, load_sample_image
 
 from tvgnn.datasets import image_graph, load_dataset
+from tvgnn.datasets.embedded import digits
 from tvgnn.errors import DataError
 
 
@@ -14,10 +15,18 @@ def test_digits_join_each_image_to_its_nearest():
     assert np.array_equal(graph.x * 16, data.data)
     assert not graph.is_weighted
     assert np.diff(graph.indptr).min() >= 15
-    distances = np.linalg.norm(data.data - data.data[7], axis=1)
-    distances[7] = np.inf
-    neighbours = graph.indices[graph.indptr[7] : graph.indptr[8]]
-    assert set(np.argsort(distances)[:10]) <= set(neighbours.tolist())
+    edges = {(i, int(j)) for i in range(1797) for j in graph.indices[graph.indptr[i] : graph.indptr[i + 1]]}
+    for i in (0, 7, 1796):
+        squared = np.square(data.data - data.data[i]).sum(axis=1)
+        ranked = sorted((distance, j) for j, distance in enumerate(squared) if j != i)
+        assert all((i, j) in edges for _, j in ranked[:15])
+    assert graph.num_edges <= 15 * 1797
+
+
+@pytest.mark.parametrize("n_neighbors", [0, 1797])
+def test_impossible_numbers_of_neighbours_are_refused(n_neighbors):
+    with pytest.raises(DataError, match=f"got {n_neighbors}"):
+        digits(n_neighbors)
 
 
 @pytest.mark.parametrize("name", ["china", "flower"])

@@ -20,7 +20,7 @@ def record(name, **where):
 def test_records_of_embedded_sets_are_true(name):
     graph, info = load_dataset(name), record(name)
     assert (graph.num_nodes, graph.num_features, graph.num_classes) == (info.nodes, info.features, info.classes)
-    assert graph.num_edges == pytest.approx(info.edges, rel=0.005 if info.name == "digits" else 0)
+    assert graph.num_edges == info.edges
     assert info.available
     assert info.embedded
 
