@@ -97,6 +97,14 @@ def test_integer_ids_are_sorted_and_none_is_invented():
     assert dense(far) == [[0, 1, 0], [1, 0, 1], [0, 1, 0]]
 
 
+def test_integer_ids_of_any_width_stay_exact():
+    narrow = Graph.from_edges(np.array([-100, 100], dtype=np.int8), np.array([100, 7], dtype=np.uint64))
+    assert narrow.node_ids == (-100, 7, 100)
+    big = 2**63 + 1
+    assert Graph.from_edges([big, -1], [-1, 2**53 + 1]).node_ids == (big, -1, 2**53 + 1)
+    assert Graph.from_edges(np.array([big], dtype=np.uint64), np.array([big - 1], dtype=np.uint64)).num_edges == 1
+
+
 def test_mixed_ids_are_not_turned_into_text():
     assert Graph.from_edges(["a", 1], [1, (2, 3)]).node_ids == ("a", 1, (2, 3))
 

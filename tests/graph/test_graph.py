@@ -208,6 +208,13 @@ def test_with_features_checks_and_keeps_the_type():
         graph.with_features([1, 2])
 
 
+def test_with_labels_replaces_or_removes_them():
+    graph = Graph.from_edge_index(P3).with_labels(["b", "a", "b"])
+    assert graph.y.tolist() == [1, 0, 1]
+    assert graph.class_names == ("a", "b")
+    assert graph.with_labels(None).y is None
+
+
 def test_repr_says_what_there_is():
     graph = Graph.from_edge_index(P3, np.ones(4), x=np.zeros((3, 2)), y=["u", "v", "v"])
     assert repr(graph) == "Graph(3 nodes, 2 edges, weighted, 2 features, 2 classes)"

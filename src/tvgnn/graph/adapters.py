@@ -147,13 +147,13 @@ def _as_column(values: Any, name: str) -> npt.NDArray[Any] | list[Any]:
         values = values.to_numpy()
     if not hasattr(values, "dtype"):
         values = list(values)
-        if values and set(map(type, values)) <= {int}:
-            values = np.asarray(values)
+        if values and set(map(type, values)) <= {int} and -(2**63) <= min(values) and max(values) < 2**63:
+            values = np.asarray(values, dtype=np.int64)
     if hasattr(values, "dtype"):
         if values.ndim != 1:
             raise GraphError(f"{name} must be one column of node ids, got shape {values.shape}")
-        if values.dtype.kind in "iu":
-            return np.asarray(values)
+        if values.dtype.kind in "iu" and (values.dtype != np.uint64 or not (values >> np.uint64(63)).any()):
+            return np.asarray(values, dtype=np.int64)  # one width, so that no later difference can overflow
         values = values.tolist()
     for row, value in enumerate(values):
         if is_missing(value):

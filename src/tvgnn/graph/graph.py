@@ -149,6 +149,11 @@ class Graph:
             dtype = "float32" if self.x is None else self.x.dtype
         return replace(self, x=None if x is None else as_features(x, self.node_ids, as_float_dtype(dtype)))
 
+    def with_labels(self, y: Any) -> Self:
+        """Return the graph with one label per node (N,), read as in :meth:`from_edge_index`; None removes them."""
+        codes, names = (None, ()) if y is None else as_labels(y, self.num_nodes)
+        return replace(self, y=codes, class_names=names)
+
     def with_structural_features(self, kind: Literal["degree", "spectral", "ones"], dim: int | None = None) -> Self:
         """Return the graph with features computed from its edges, replacing any others; a note records them.
 
