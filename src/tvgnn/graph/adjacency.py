@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
 import torch
@@ -22,7 +22,14 @@ class Adjacency(SparseMatrix):
     """A square sparse matrix whose row i lists the neighbours j that node i looks at, with weights ``a_ij``.
 
     Edges are taken as they are: duplicates add up, nothing is symmetrised (cleaning is `Graph`'s work).
+
+    Attributes:
+        loops_count: self-loops count in the total weight. True for the dense adjacency of a pooled graph, whose
+            diagonal is the weight inside its clusters, and where there are none.
+
     """
+
+    loops_count: bool = False
 
     @property
     def num_nodes(self) -> int:
@@ -33,7 +40,8 @@ class Adjacency(SparseMatrix):
     def from_graph(cls, graph: Graph, dtype: torch.dtype = torch.float32) -> Self:
         """Take the validated symmetric adjacency of a `Graph`; an unweighted graph carries no weight array."""
         values = torch.tensor(graph.weights, dtype=dtype) if graph.is_weighted else None
-        return cls(torch.tensor(graph.indptr), torch.tensor(graph.indices), values, graph.num_nodes, symmetric=True)
+        indptr, indices = torch.tensor(graph.indptr), torch.tensor(graph.indices)
+        return cls(indptr, indices, values, graph.num_nodes, symmetric=True, loops_count=True)
 
     @classmethod
     def from_edge_index(cls, edge_index: Any, edge_weight: Tensor | None, num_nodes: int) -> Self:
@@ -84,7 +92,15 @@ class Adjacency(SparseMatrix):
         indices = node[:, None, :].expand(batch, nodes, nodes).reshape(-1)
         entry = torch.arange(batch * nodes * nodes, device=adj.device, dtype=dtype).view(batch, nodes, nodes)
         lists = TransposedLists(indptr, indices, entry.transpose(1, 2).reshape(-1))
-        return cls(indptr, indices, adj.reshape(-1), batch * nodes, transposed=lists)
+        return cls(indptr, indices, adj.reshape(-1), batch * nodes, transposed=lists, loops_count=True)
+
+    def check_rows(self, x: Tensor, name: str) -> None:
+        """Raise a `GraphError` unless ``x`` is (N, F): kernels gather its rows without looking at its length."""
+        if x.dim() != 2 or x.shape[0] != self.num_nodes:
+            raise GraphError(
+                f"expected {name} of shape ({self.num_nodes}, F), one row per node of the adjacency, "
+                f"got {tuple(x.shape)}"
+            )
 
     def weights(self, dtype: torch.dtype) -> Tensor:
         """Weights (E,), ones where the graph is unweighted."""
@@ -92,14 +108,26 @@ class Adjacency(SparseMatrix):
             return torch.ones(self.num_entries, dtype=dtype, device=self.indices.device)
         return self.values.to(dtype)
 
-    def loopless_weights(self, dtype: torch.dtype) -> Tensor:
-        """Weights (E,) with self-loops set to zero: no total, degree or loss counts them."""
-        return self.weights(dtype) * (self.rows() != self.indices).to(dtype)
+    def node_weights(self, dtype: torch.dtype) -> Tensor:
+        """Sum of each row's weights, (N,); self-loops enter only where `loops_count`. Differentiable in the weights."""
+        return self._row_sums(dtype, with_loops=self.loops_count)
 
     def degrees(self, dtype: torch.dtype) -> Tensor:
         """Sum of each row's weights without self-loops, (N,); differentiable in the weights."""
-        zeros = torch.zeros(self.num_nodes, dtype=dtype, device=self.indices.device)
-        return zeros.index_add(0, self.rows(), self.loopless_weights(dtype))
+        return self._row_sums(dtype, with_loops=False)
+
+    def edge_counts(self, dtype: torch.dtype) -> Tensor:
+        """Number of each row's entries with a positive weight, self-loops left out, (N,)."""
+        counted = replace(self, values=(self.weights(dtype) > 0).to(dtype))
+        return counted.degrees(dtype)
+
+    def _row_sums(self, dtype: torch.dtype, *, with_loops: bool) -> Tensor:
+        if self.values is None and with_loops:
+            return self.indptr.diff().to(dtype)
+        weights, rows = self.weights(dtype), self.rows()
+        if not with_loops:
+            weights = weights * (rows != self.indices)
+        return weights.new_zeros(self.num_nodes).index_add(0, rows, weights)
 
 
 def _check(edge_index: Any, edge_weight: Tensor | None, num_nodes: int) -> None:

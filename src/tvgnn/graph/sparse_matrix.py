@@ -110,7 +110,16 @@ class SparseMatrix:
         return torch.repeat_interleave(ids, self.indptr.diff().long(), output_size=self.num_entries)
 
     def with_values(self, values: Tensor | None) -> Self:
-        """Return the same pattern with other values (entries,); claims no symmetry beyond the pattern's own."""
+        """Return the same pattern with other values (entries,), which must be symmetric too where the matrix is.
+
+        Raises:
+            GraphError: another number of values.
+
+        """
+        if values is not None and values.shape != self.indices.shape:
+            raise GraphError(
+                f"expected values of shape ({self.num_entries},), one per entry, got {tuple(values.shape)}"
+            )
         return replace(self, values=values)
 
     def to(self, device: torch.device | str | None = None, dtype: torch.dtype | None = None) -> Self:

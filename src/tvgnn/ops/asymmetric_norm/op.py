@@ -7,6 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from tvgnn.errors import GraphError
 from tvgnn.ops._backends import select_backend
 from tvgnn.ops.asymmetric_norm.reference import asymmetric_norm_reference
 
@@ -31,6 +32,7 @@ def asymmetric_norm(s: Tensor, graph_ptr: Tensor, rho: float, *, backend: str = 
 
     Raises:
         ValueError: rho is not a positive number.
+        GraphError: ``s`` is not 2-D, or ``graph_ptr`` does not run from 0 to N without a step back.
         BackendUnavailableError: the named backend cannot run here.
 
     Example:
@@ -41,10 +43,22 @@ def asymmetric_norm(s: Tensor, graph_ptr: Tensor, rho: float, *, backend: str = 
     """
     if not 0 < rho < float("inf"):
         raise ValueError(f"expected rho to be a positive number, got {rho}; K - 1 asks for clusters of equal size")
+    if s.dim() != 2:
+        raise GraphError(f"expected s of shape (N, K), got {tuple(s.shape)}; flatten a batch and say where it is cut")
+    if not torch.compiler.is_compiling():
+        _check_pointers(graph_ptr, s.shape[0])
     if select_backend(backend, s.device, s.dtype) == "reference":
         return asymmetric_norm_reference(s, graph_ptr, rho)
     norms, _ = torch.ops.tvgnn.asymmetric_norm(s, graph_ptr, rho)
     return norms
+
+
+def _check_pointers(graph_ptr: Tensor, nodes: int) -> None:
+    good = graph_ptr.dim() == 1 and graph_ptr.shape[0] > 0 and not graph_ptr.is_floating_point()
+    if not good or graph_ptr[0] != 0 or graph_ptr[-1] != nodes or bool((graph_ptr.diff() < 0).any()):
+        raise GraphError(
+            f"expected graph_ptr to be integers that rise from 0 to {nodes}, the rows of s, got {graph_ptr.tolist()}"
+        )
 
 
 @torch.library.custom_op("tvgnn::asymmetric_norm", mutates_args=(), device_types="cpu")

@@ -86,8 +86,8 @@ def _add_gradient(z, g, indices, weights, perm, i, first, last, delta, eps, vari
     """Add what entries first..last give to dz_i.
 
     With u = own * g_i - other * g_j and x = z_i - z_j an entry gives
-    ``-delta gamma u + delta gamma / d <u, x> sign(x)`` (the second term only where d > eps). ``own`` is 1 for entries of row i, ``other`` for entries of column i; a
-    symmetric matrix serves both at once.
+    ``-delta gamma u + delta gamma / d <u, x> sign(x)`` (the second term only where d > eps). ``own`` is 1 for entries
+    of row i, ``other`` for entries of column i; a symmetric matrix serves both at once.
     """
     width = z.shape[1]
     zero, one = z.dtype.type(0), z.dtype.type(1)

@@ -7,6 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from tvgnn.errors import GraphError
 from tvgnn.graph.adjacency import Adjacency
 from tvgnn.ops._backends import select_backend
 from tvgnn.ops.gtv_step.reference import gtv_step_reference
@@ -50,6 +51,7 @@ def gtv_step(
 
     Raises:
         ValueError: unknown ``act`` or ``variant``.
+        GraphError: ``z`` or ``bias`` of another shape.
         BackendUnavailableError: the named backend cannot run here.
 
     Example:
@@ -61,6 +63,9 @@ def gtv_step(
     """
     if variant not in VARIANTS or act not in ACTIVATIONS:
         raise ValueError(f"expected variant in {VARIANTS} and act in {ACTIVATIONS}, got {variant!r} and {act!r}")
+    adjacency.check_rows(z, "z")
+    if bias is not None and bias.shape != z.shape[1:]:
+        raise GraphError(f"expected bias of shape ({z.shape[1]},), one per column of z, got {tuple(bias.shape)}")
     if select_backend(backend, z.device, z.dtype) == "reference":
         return gtv_step_reference(z, adjacency, delta, eps, bias, act, variant)
     lists = adjacency.transposed

@@ -30,7 +30,7 @@ def sparse_linear(x: SparseMatrix, weight: Tensor, *, backend: str = "auto") -> 
         (N, H), dtype of ``weight``.
 
     Raises:
-        GraphError: the widths of ``x`` and ``weight`` differ.
+        GraphError: ``weight`` is not (F, H), or ``x`` lacks the column lists it needs.
         BackendUnavailableError: the named backend cannot run here.
 
     Example:
@@ -39,8 +39,10 @@ def sparse_linear(x: SparseMatrix, weight: Tensor, *, backend: str = "auto") -> 
         [20.0, 1.0]
 
     """
-    if x.num_columns != weight.shape[0]:
-        raise GraphError(f"expected weight with {x.num_columns} rows, the columns of x, got {weight.shape[0]}")
+    if weight.dim() != 2 or x.num_columns != weight.shape[0]:
+        raise GraphError(
+            f"expected weight of shape ({x.num_columns}, H), one row per column of x, got {tuple(weight.shape)}"
+        )
     if select_backend(backend, weight.device, weight.dtype) == "reference":
         return sparse_linear_reference(x, weight)
     lists = x.transposed

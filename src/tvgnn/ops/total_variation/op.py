@@ -30,6 +30,7 @@ def total_variation(s: Tensor, adjacency: Adjacency, *, backend: str = "auto") -
         (N,), dtype of ``s``.
 
     Raises:
+        GraphError: ``s`` is not (N, K).
         BackendUnavailableError: the named backend cannot run here.
 
     Example:
@@ -39,6 +40,7 @@ def total_variation(s: Tensor, adjacency: Adjacency, *, backend: str = "auto") -
         [0.0, 2.0, 2.0]
 
     """
+    adjacency.check_rows(s, "s")
     if select_backend(backend, s.device, s.dtype) == "reference":
         return total_variation_reference(s, adjacency)
     lists = adjacency.transposed
