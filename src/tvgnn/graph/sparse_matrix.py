@@ -82,8 +82,10 @@ class SparseMatrix:
     @classmethod
     def from_torch(cls, matrix: Tensor) -> Self:
         """Take a torch CSR or COO matrix (rows, columns); entries keep their order within a row."""
-        if matrix.layout == torch.sparse_coo:
-            matrix = matrix.coalesce().to_sparse_csr()
+        if matrix.layout == torch.sparse_coo and matrix.dim() == matrix.sparse_dim() == 2:
+            matrix = matrix.coalesce()
+            rows, columns = matrix.indices()
+            return cls.from_csr(row_pointers(rows, matrix.shape[0]), columns, matrix.values(), matrix.shape[1])
         if matrix.layout != torch.sparse_csr or matrix.dim() != 2:
             raise GraphError(
                 f"expected a 2-D torch matrix with layout sparse_csr or sparse_coo, got layout {matrix.layout} and "

@@ -34,7 +34,7 @@ def sparse_linear(x: SparseMatrix, weight: Tensor, *, backend: str = "auto") -> 
         BackendUnavailableError: the named backend cannot run here.
 
     Example:
-        >>> x = SparseMatrix.from_torch(torch.tensor([[0.0, 2.0], [1.0, 0.0]]).to_sparse_csr())
+        >>> x = SparseMatrix.from_torch(torch.tensor([[0.0, 2.0], [1.0, 0.0]]).to_sparse())
         >>> sparse_linear(x, torch.tensor([[1.0], [10.0]])).flatten().tolist()
         [20.0, 1.0]
 
