@@ -8,13 +8,39 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from tvgnn.datasets import load_dataset
+    from tvgnn.estimators.clustering import TVClustering
     from tvgnn.graph.graph import Graph
+    from tvgnn.layers import DenseGTVConv, GTVConv
+    from tvgnn.losses import asymmetric_norm_loss, total_variation_loss
+    from tvgnn.ops._backends import select_backend
+    from tvgnn.pooling import AsymCheegerCutPooling, PoolingOutput
 
 _EXPORTS = {
+    "AsymCheegerCutPooling": "tvgnn.pooling",
+    "DenseGTVConv": "tvgnn.layers",
+    "GTVConv": "tvgnn.layers",
     "Graph": "tvgnn.graph.graph",
+    "PoolingOutput": "tvgnn.pooling",
+    "TVClustering": "tvgnn.estimators.clustering",
+    "asymmetric_norm_loss": "tvgnn.losses",
+    "load_dataset": "tvgnn.datasets",
+    "select_backend": "tvgnn.ops._backends",
+    "total_variation_loss": "tvgnn.losses",
 }
 
-__all__ = ["Graph"]
+__all__ = [
+    "AsymCheegerCutPooling",
+    "DenseGTVConv",
+    "GTVConv",
+    "Graph",
+    "PoolingOutput",
+    "TVClustering",
+    "asymmetric_norm_loss",
+    "load_dataset",
+    "select_backend",
+    "total_variation_loss",
+]
 __version__ = version("tvgnn")
 
 

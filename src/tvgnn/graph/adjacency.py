@@ -78,13 +78,20 @@ class Adjacency(SparseMatrix):
         return cls(row_pointers(rows, num_nodes).to(dtype), columns.to(dtype), values, num_nodes, undirected, lists)
 
     @classmethod
-    def from_dense(cls, adj: Tensor) -> Self:
+    def from_dense(cls, adj: Tensor, mask: Tensor | None = None) -> Self:
         """View a batch of dense adjacencies (B, N, N) as one graph of B * N nodes in which zeros are entries too.
 
-        Every pair of a graph is an entry, so the gradient reaches the zeros of a pooled adjacency as well.
+        Every pair of a graph is an entry, so the gradient reaches the zeros of a pooled adjacency as well. With a mask
+        (B, N) of bool the nodes are those it marks, in order.
         """
         if adj.dim() != 3 or adj.shape[1] != adj.shape[2]:
             raise GraphError(f"expected adj of shape (B, N, N), got {tuple(adj.shape)}; add a batch axis for one graph")
+        if mask is not None:
+            number = mask.flatten().cumsum(0).view(mask.shape) - 1
+            pairs = mask[:, :, None] & mask[:, None, :]
+            graph, row, column = pairs.nonzero(as_tuple=True)
+            ends = torch.stack([number[graph, row], number[graph, column]])
+            return replace(cls.from_edge_index(ends, adj[pairs], int(mask.sum().item())), loops_count=True)
         batch, nodes, _ = adj.shape
         dtype = index_dtype(batch * nodes, batch * nodes * nodes)
         node = torch.arange(batch * nodes, device=adj.device, dtype=dtype).view(batch, nodes)

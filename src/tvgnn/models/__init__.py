@@ -1,1 +1,5 @@
-"""."""
+"""Architectures."""
+
+from tvgnn.models.node_clustering import NodeClusteringConfig, NodeClusteringModel
+
+__all__ = ["NodeClusteringConfig", "NodeClusteringModel"]

@@ -10,12 +10,12 @@ from torch import Tensor
 from tvgnn.errors import GraphError
 from tvgnn.graph.adjacency import Adjacency
 from tvgnn.ops._backends import select_backend
-from tvgnn.ops.gtv_step.reference import gtv_step_reference
+from tvgnn.ops.gtv_step.reference import ACTIVATIONS, gtv_step_reference
 
-__all__ = ["ACTIVATIONS", "VARIANTS", "gtv_step"]
+__all__ = ["VARIANTS", "gtv_step"]
 
+_ACT_CODES = tuple(ACTIVATIONS)
 VARIANTS = ("shared", "root_weighted", "per_feature")
-ACTIVATIONS = ("identity", "relu", "elu")
 
 
 def gtv_step(
@@ -62,7 +62,7 @@ def gtv_step(
 
     """
     if variant not in VARIANTS or act not in ACTIVATIONS:
-        raise ValueError(f"expected variant in {VARIANTS} and act in {ACTIVATIONS}, got {variant!r} and {act!r}")
+        raise ValueError(f"expected variant in {VARIANTS} and act in {_ACT_CODES}, got {variant!r} and {act!r}")
     adjacency.check_rows(z, "z")
     if bias is not None and bias.shape != z.shape[1:]:
         raise GraphError(f"expected bias of shape ({z.shape[1]},), one per column of z, got {tuple(bias.shape)}")
@@ -80,7 +80,7 @@ def gtv_step(
         bias,
         delta,
         eps,
-        ACTIVATIONS.index(act),
+        _ACT_CODES.index(act),
         VARIANTS.index(variant),
     )
 

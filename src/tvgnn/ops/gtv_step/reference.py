@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor
 
 from tvgnn.graph.adjacency import Adjacency
 
-__all__ = ["gtv_step_reference"]
+__all__ = ["ACTIVATIONS", "gtv_step_reference"]
 
-_ACTIVATIONS = {"identity": lambda x: x, "relu": torch.relu, "elu": torch.nn.functional.elu}
+ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
+    "identity": lambda x: x,
+    "relu": torch.nn.functional.relu,
+    "elu": torch.nn.functional.elu,
+}
 
 
 def gtv_step_reference(
@@ -34,4 +40,4 @@ def gtv_step_reference(
         distance = distance * torch.where(positive, weights, 1).sqrt() * positive
     gamma = weights / distance.clamp(min=eps)
     out = z.index_add(0, rows, delta * gamma * difference)
-    return _ACTIVATIONS[act](out if bias is None else out + bias)
+    return ACTIVATIONS[act](out if bias is None else out + bias)

@@ -1,0 +1,41 @@
+"""Activations by name: those that kernels fuse and those of torch.nn.functional."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from tvgnn.ops.gtv_step import ACTIVATIONS
+
+__all__ = ["activation_function", "resolve_activation"]
+
+
+def resolve_activation(act: str | Callable[[Tensor], Tensor] | None) -> tuple[str, Callable[[Tensor], Tensor] | None]:
+    """Split an activation into (name that the kernel fuses, function to apply afterwards or None).
+
+    Raises:
+        ValueError: a name that ``torch.nn.functional`` does not have, or something that is not callable.
+
+    """
+    if act is None:
+        return "identity", None
+    if callable(act):
+        return "identity", act
+    name = act.lower() if isinstance(act, str) else ""
+    if name in ACTIVATIONS:
+        return name, None
+    function = getattr(torch.nn.functional, name, None) if name else None
+    if not callable(function):
+        raise ValueError(
+            f"expected act to be a name in torch.nn.functional (such as 'relu', 'elu', 'gelu'), a callable or None, "
+            f"got {act!r}"
+        )
+    return "identity", function
+
+
+def activation_function(act: str | Callable[[Tensor], Tensor] | None) -> Callable[[Tensor], Tensor]:
+    """Return the activation as one function; the arguments and errors are those of `resolve_activation`."""
+    fused, function = resolve_activation(act)
+    return function or ACTIVATIONS[fused]

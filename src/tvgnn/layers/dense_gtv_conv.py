@@ -1,0 +1,55 @@
+"""GTVConv on padded batches of dense adjacencies."""
+
+from __future__ import annotations
+
+from torch import Tensor
+
+from tvgnn.errors import GraphError
+from tvgnn.graph.adjacency import Adjacency
+from tvgnn.layers.gtv_conv import GTVLayer
+
+__all__ = ["DenseGTVConv"]
+
+
+class DenseGTVConv(GTVLayer):
+    """`GTVConv` for a batch of small graphs with dense adjacencies, for example pooled ones.
+
+    Takes the same parameters and holds the same state. The diagonal of the adjacency changes nothing. The gradient
+    with respect to ``adj`` reaches every entry, zeros included.
+
+    Shapes:
+        x (B, N, in_channels); adj (B, N, N), any numeric dtype; mask (B, N) of bool, True for real nodes, or None;
+        output (B, N, out_channels), 0 at padded nodes.
+
+    Example:
+        >>> import torch
+        >>> conv = DenseGTVConv(1, 1, act=None)
+        >>> with torch.no_grad():
+        ...     _ = conv.weight.fill_(1.0)
+        >>> path = torch.tensor([[[0, 1, 0], [1, 0, 1], [0, 1, 0]]])
+        >>> conv(torch.tensor([[[0.0], [1.0], [3.0]]]), path).flatten().tolist()
+        [1.0, 1.0, 2.0]
+
+    """
+
+    def forward(self, x: Tensor, adj: Tensor, mask: Tensor | None = None) -> Tensor:
+        """Apply the layer; see the class for shapes.
+
+        Raises:
+            GraphError: shapes that do not fit each other.
+
+        """
+        if x.dim() != 3 or x.shape[2] != self.in_channels:
+            raise GraphError(f"expected x of shape (B, N, {self.in_channels}), got {tuple(x.shape)}")
+        batch, nodes, _ = x.shape
+        if adj.shape != (batch, nodes, nodes):
+            raise GraphError(f"expected adj of shape ({batch}, {nodes}, {nodes}), got {tuple(adj.shape)}")
+        if mask is not None and mask.shape != (batch, nodes):
+            raise GraphError(f"expected mask of shape ({batch}, {nodes}), got {tuple(mask.shape)}")
+        adj = adj.to(self.weight.dtype)
+        if mask is not None:
+            valid = mask.to(adj.dtype)
+            adj = adj * valid[:, :, None] * valid[:, None, :]
+        z = x.to(self.weight.dtype) @ self.weight
+        out = self._step(z.flatten(0, 1), Adjacency.from_dense(adj)).unflatten(0, (batch, nodes))
+        return out if mask is None else out * mask[:, :, None]

@@ -1,0 +1,152 @@
+"""The objective: total variation of the assignments and balance of the clusters.
+
+In a batch every graph is normalised by its own size and the loss is the mean over the graphs, so neither padding nor
+the company of other graphs changes it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from tvgnn.errors import GraphError
+from tvgnn.graph.adjacency import Adjacency
+from tvgnn.ops.asymmetric_norm import asymmetric_norm
+from tvgnn.ops.total_variation import total_variation
+
+__all__ = ["asymmetric_norm_loss", "graph_pointers", "total_variation_loss"]
+
+
+def total_variation_loss(
+    assignments: Tensor,
+    edge_index: Any,
+    edge_weight: Tensor | None = None,
+    batch: Tensor | None = None,
+    normalization: str = "weight",
+    *,
+    batch_size: int | None = None,
+    backend: str = "auto",
+) -> Tensor:
+    """Graph total variation of soft assignments (paper, eq. 11 and 13).
+
+    ``L_GTV = sum over undirected edges a_ij ||s_i - s_j||_1 / (2 W)``, where W is the total weight of the edges.
+    Values lie in [0, 1]. Self-loops do not count; a graph without edges gives 0.
+
+    The released code divides by the number of entries, loops included, which leaves [0, 1] on weighted graphs; on
+    unweighted graphs without loops the two agree.
+
+    Parameters:
+        assignments: (N, K) floating point, rows sum to 1.
+        edge_index: (2, E) integers with both directions of every edge, an ``EdgeIndex``, or an `Adjacency` (which
+            then carries the weights).
+        edge_weight: (E,) or None for ones; the loss is differentiable in it, normaliser included.
+        batch: (N,) graph of every node, or None for one graph.
+        normalization: ``"weight"``, or ``"count"`` to divide by twice the number of edges, as the paper does.
+        batch_size: number of graphs; by default the last of ``batch`` + 1.
+        backend: see `select_backend`.
+
+    Returns:
+        Scalar: the mean over the graphs.
+
+    Raises:
+        ValueError: unknown ``normalization``.
+        GraphError: edges or batch do not fit ``assignments``.
+
+    Example:
+        >>> path = torch.tensor([[0, 1, 1, 2, 2, 3], [1, 0, 2, 1, 3, 2]])
+        >>> halves = torch.tensor([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 1.0]])
+        >>> round(total_variation_loss(halves, path).item(), 4)
+        0.3333
+
+    """
+    if normalization not in ("weight", "count"):
+        raise ValueError(f"expected normalization to be 'weight' or 'count', got {normalization!r}")
+    adjacency = Adjacency.from_edge_index(edge_index, edge_weight, assignments.shape[0])
+    variation = total_variation(assignments, adjacency, backend=backend)
+    sums = adjacency.node_weights if normalization == "weight" else adjacency.edge_counts
+    # Both sums run over directed entries, so the factor 2 of "every edge twice" cancels.
+    return _mean_over_graphs(variation, 2 * sums(assignments.dtype), batch, batch_size)
+
+
+def _mean_over_graphs(numerator: Tensor, denominator: Tensor, batch: Tensor | None, batch_size: int | None) -> Tensor:
+    """Mean over the graphs of (sum of ``numerator``) / (sum of ``denominator``), both (N,), where 0 / 0 counts 0."""
+    if batch is None:
+        top, bottom = numerator.sum()[None], denominator.sum()[None]
+    else:
+        if batch.shape != numerator.shape:
+            raise GraphError(f"expected batch of shape ({numerator.shape[0]},), got {tuple(batch.shape)}")
+        size = _number_of_graphs(batch, batch_size)
+        top = numerator.new_zeros(size).index_add(0, batch, numerator)
+        bottom = denominator.new_zeros(size).index_add(0, batch, denominator)
+    if top.shape[0] == 0:
+        return numerator.sum()
+    # A graph without weight has top = 0 as well; dividing by 1 keeps value and gradient finite.
+    return (top / torch.where(bottom > 0, bottom, 1)).mean()
+
+
+def asymmetric_norm_loss(
+    assignments: Tensor,
+    batch: Tensor | None = None,
+    rho: float | None = None,
+    *,
+    batch_size: int | None = None,
+    backend: str = "auto",
+) -> Tensor:
+    """Balance of soft clusters by the asymmetric norm (paper, eq. 12, 14 and 15).
+
+    ``L_AN = (beta - sum_k sum_i |s_ik - quant_k|_rho) / beta`` with ``beta = N rho min(1, K / (rho + 1))``. With
+    ``rho = K - 1`` it is 0 for sharp clusters of equal size (above 0 where K does not divide N) and 1 when all nodes
+    share one assignment. One cluster or an empty graph gives 0.
+
+    Parameters:
+        assignments: (N, K) floating point, rows sum to 1.
+        batch: (N,) graph of every node in any order, or None for one graph; N is each graph's own node count.
+        rho: asymmetry > 0, K - 1 by default; other values ask for uneven clusters.
+        batch_size: number of graphs; by default the last of ``batch`` + 1.
+        backend: see `select_backend`.
+
+    Returns:
+        Scalar: the mean over the graphs.
+
+    Raises:
+        ValueError: rho is not a positive number.
+        GraphError: batch does not fit ``assignments``.
+
+    Example:
+        >>> halves = torch.tensor([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 1.0]])
+        >>> asymmetric_norm_loss(halves).item()
+        0.0
+
+    """
+    clusters = assignments.shape[1]
+    if rho is not None and not rho > 0:
+        raise ValueError(f"expected rho > 0, got {rho}; leave it None for K - 1, which asks for equal clusters")
+    if clusters <= 1 or assignments.shape[0] == 0:
+        return assignments.sum() * 0
+    rho = float(clusters - 1 if rho is None else rho)
+    order, graph_ptr = graph_pointers(assignments, batch, batch_size)
+    grouped = assignments if order is None else assignments[order]
+    norms = asymmetric_norm(grouped, graph_ptr, rho, backend=backend)
+    beta = graph_ptr.diff().to(norms.dtype) * (rho * min(1.0, clusters / (rho + 1)))
+    return torch.where(beta > 0, 1 - norms / torch.where(beta > 0, beta, 1), 0).mean()
+
+
+def graph_pointers(x: Tensor, batch: Tensor | None, batch_size: int | None) -> tuple[Tensor | None, Tensor]:
+    """Group nodes by graph: (order (N,) that sorts them, None if it is the given one; pointers (B + 1,) int64)."""
+    if batch is None:
+        return None, torch.arange(2, device=x.device) * x.shape[0]
+    if batch.shape != x.shape[:1]:
+        raise GraphError(f"expected batch of shape ({x.shape[0]},), got {tuple(batch.shape)}")
+    size = _number_of_graphs(batch, batch_size)
+    order = torch.argsort(batch, stable=True)
+    counts = torch.zeros(size + 1, dtype=torch.int64, device=x.device)
+    counts.scatter_add_(0, batch.long() + 1, torch.ones_like(batch, dtype=torch.int64))
+    return order, counts.cumsum(0)
+
+
+def _number_of_graphs(batch: Tensor, batch_size: int | None) -> int:
+    if batch_size is not None:
+        return batch_size
+    return int(batch.max().item()) + 1 if batch.shape[0] else 0
