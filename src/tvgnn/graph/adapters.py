@@ -119,7 +119,8 @@ def read_edge_table(
         ends = [np.searchsorted(found, column) for column in (sources, targets)]
         return RawGraph(ends[0], ends[1], values, symmetry, node_ids=ids, **attributes)
     else:
-        ids = as_node_ids(_first_appearance(sources, targets))
+        ids, ends = _first_appearance(sources, targets)
+        return RawGraph(ends[0], ends[1], values, symmetry, node_ids=ids, **attributes)
     if integers and isinstance(ids, range):
         return RawGraph(np.asarray(sources), np.asarray(targets), values, symmetry, node_ids=ids, **attributes)
     position = {node_id: index for index, node_id in enumerate(ids)}
@@ -147,7 +148,7 @@ def _as_column(values: Any, name: str) -> npt.NDArray[Any] | list[Any]:
         values = values.to_numpy()
     if not hasattr(values, "dtype"):
         values = list(values)
-        if values and set(map(type, values)) <= {int} and -(2**63) <= min(values) and max(values) < 2**63:
+        if values and set(map(type, values)) <= {int} and min(values) >= -(2**63) and max(values) < 2**63:
             values = np.asarray(values, dtype=np.int64)
     if hasattr(values, "dtype"):
         if values.ndim != 1:
@@ -155,17 +156,33 @@ def _as_column(values: Any, name: str) -> npt.NDArray[Any] | list[Any]:
         if values.dtype.kind in "iu" and (values.dtype != np.uint64 or not (values >> np.uint64(63)).any()):
             return np.asarray(values, dtype=np.int64)  # one width, so that no later difference can overflow
         values = values.tolist()
-    for row, value in enumerate(values):
-        if is_missing(value):
-            raise GraphError(f"{name} row {row}: the node id is missing ({value}); drop such rows")
     return list(values)
 
 
-def _first_appearance(source: Iterable[Any], target: Iterable[Any]) -> list[Any]:
+class _Positions(dict[Hashable, int]):
+    """Number ids as they are first looked up."""
+
+    def __missing__(self, node_id: Hashable) -> int:
+        self[node_id] = position = len(self)
+        return position
+
+
+def _first_appearance(
+    sources: Iterable[Any], targets: Iterable[Any]
+) -> tuple[Sequence[Hashable], list[npt.NDArray[np.int64]]]:
+    """Number the ids row by row, in one pass; return them and both columns of indices."""
+    positions = _Positions()
+    in_order = chain.from_iterable(zip(sources, targets, strict=True))
     try:
-        return list(dict.fromkeys(chain.from_iterable(zip(source, target, strict=True))))
+        indices = np.fromiter(map(positions.__getitem__, in_order), np.int64)
     except TypeError as error:
         raise GraphError(f"node ids must be hashable (text, numbers, tuples): {error}") from None
+    for node_id, position in positions.items():
+        if is_missing(node_id):
+            row, column = divmod(int(np.argmax(indices == position)), 2)
+            name = ("source", "target")[column]
+            raise GraphError(f"{name} row {row}: the node id is missing ({node_id}); drop such rows")
+    return tuple(positions), [indices[::2], indices[1::2]]
 
 
 def _look_up(column: npt.NDArray[Any] | list[Any], position: dict[Hashable, int], name: str) -> npt.NDArray[np.int64]:

@@ -1,1 +1,1 @@
-"""."""
+"""Files from outside to a graph, and run folders out."""

@@ -1,0 +1,150 @@
+"""One graph from the files that users have: edges, features and labels in any mix of formats."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from tvgnn.errors import DataError
+from tvgnn.graph.graph import Graph
+from tvgnn.io._arrays import read_matrix
+from tvgnn.io._text import IdCache, open_bytes, require_file, text_suffix
+from tvgnn.io.edges import EdgeTable, read_edges, unknown_row
+from tvgnn.io.node_tables import NodeTable, read_features, read_labels
+
+__all__ = ["read_graph"]
+
+
+def read_graph(
+    edges: str | Path,
+    features: str | Path | None = None,
+    labels: str | Path | None = None,
+    *,
+    directed: bool = False,
+    delimiter: str | None = None,
+    header: bool | None = None,
+    weight_column: str | int | Literal["auto"] | None = "auto",
+    node_attributes: Sequence[str] | None = None,
+    dtype: str = "float32",
+) -> Graph:
+    """Read a graph from files.
+
+    Parameters
+    ----------
+    edges
+        An edge list in text (CSV, TSV, semicolons, blanks; plain or gzip), a square matrix (``.npz`` by scipy,
+        ``.mtx``), or ``.graphml``.
+    features
+        Text keyed by node id in the first column, or ``.npy``, ``.npz``, ``.mtx`` in node order. Keyed features define
+        the nodes of an edge list and their order, so that isolated nodes are kept; with features in node order the
+        edge list must name nodes by 0..N-1, and N comes from the features. Without features the nodes are those that
+        edges name, ascending where all ids are integers, in order of appearance otherwise.
+    labels
+        Text of node id and label, where nodes without one count as unknown; or ``.npy`` in node order.
+    directed
+        Whether an edge list means directed edges: see :meth:`tvgnn.Graph.from_edges`.
+    delimiter, header, weight_column
+        Format of the edge list: see :func:`tvgnn.io.edges.read_edges`. For GraphML ``weight_column`` names the edge
+        attribute. Matrices carry their own weights.
+    node_attributes
+        Names of numeric GraphML node attributes that form the features.
+    dtype
+        Type of the features, ``"float32"`` or ``"float64"``.
+
+    Raises
+    ------
+    DataError
+        If a file is missing or damaged, or the files do not fit together; names file and line.
+    GraphError
+        If the values are no valid graph.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "edges.csv").write_text("ann,bob\\nbob,cid\\n")
+    >>> _ = (folder / "features.csv").write_text("id,age\\nann,31\\nbob,27\\ncid,44\\ndan,9\\n")
+    >>> read_graph(folder / "edges.csv", folder / "features.csv")
+    Graph(4 nodes, 2 edges, unweighted, 1 feature)
+    """
+    path = require_file(edges)
+    suffix = text_suffix(path)
+    if suffix != ".graphml" and node_attributes is not None:
+        raise DataError(f"{path}: node attributes come from GraphML files only; pass a features file instead")
+    if node_attributes is not None and features is not None:
+        raise DataError("the features come either from node attributes or from a features file, not from both")
+    nodes = None if features is None else read_features(features, dtype=dtype)
+    if suffix == ".graphml":
+        graph = _from_graphml(path, nodes, weight_column, node_attributes, dtype)
+    elif suffix in (".npz", ".mtx"):
+        graph = _from_matrix(path, nodes, dtype)
+    elif suffix == ".npy":
+        raise DataError(f"{path}: edges are read from text, .npz, .mtx or .graphml; save the matrix as sparse .npz")
+    else:
+        table = read_edges(path, delimiter=delimiter, header=header, weight_column=weight_column)
+        graph = _from_table(table, nodes, directed, dtype)
+    if labels is None:
+        return graph
+    known = read_labels(labels, known_ids=set(graph.node_ids))
+    return graph.with_labels(known.aligned(graph.node_ids, partial=True))
+
+
+def _from_table(edges: EdgeTable, nodes: NodeTable | None, directed: bool, dtype: str) -> Graph:
+    if nodes is None:
+        return Graph.from_edges(edges.source, edges.target, edges.weight, directed=directed, dtype=dtype)
+    ids = range(nodes.values.shape[0]) if nodes.node_ids is None else nodes.node_ids
+    for column in (edges.source, edges.target):
+        row = unknown_row(column, ids)
+        if row is None:
+            continue
+        if nodes.node_ids is None:
+            raise DataError(
+                f"{edges.where(row)}: expected nodes 0..{len(ids) - 1}, the rows of {nodes.path}, got "
+                f"{_shown(column[row])}; for other ids give the features as text with the node id in the first column"
+            )
+        raise DataError(f"{edges.where(row)}: node {_shown(column[row])} has no row in {nodes.path}")
+    return Graph.from_edges(
+        edges.source, edges.target, edges.weight, directed=directed, node_ids=ids, x=nodes.values, dtype=dtype
+    )
+
+
+def _shown(node_id: Any) -> str:
+    return repr(node_id.item() if isinstance(node_id, np.generic) else node_id)
+
+
+def _from_matrix(path: Path, nodes: NodeTable | None, dtype: str) -> Graph:
+    matrix = read_matrix(path)
+    graph = Graph.from_scipy(matrix, dtype=dtype)
+    if nodes is None:
+        return graph
+    if nodes.node_ids is None or set(nodes.node_ids) == set(graph.node_ids):
+        return graph.with_features(nodes.aligned(graph.node_ids), dtype=dtype)
+    if len(nodes.node_ids) != graph.num_nodes:
+        raise DataError(f"{nodes.path}: expected {graph.num_nodes} rows, the size of {path}, got {len(nodes.node_ids)}")
+    # a matrix has no ids of its own: its rows are those of the features file
+    return Graph.from_scipy(matrix, x=nodes.values, node_ids=nodes.node_ids, dtype=dtype)
+
+
+def _from_graphml(
+    path: Path, nodes: NodeTable | None, weight: str | int | None, attributes: Sequence[str] | None, dtype: str
+) -> Graph:
+    import networkx as nx
+
+    with open_bytes(path) as file:
+        try:
+            source = nx.read_graphml(file)
+        except (
+            ValueError,
+            KeyError,
+            SyntaxError,
+            nx.NetworkXError,
+        ) as error:  # ElementTree's ParseError is a SyntaxError
+            raise DataError(f"{path}: not readable as GraphML: {error}") from None
+    ids = IdCache()
+    source = nx.relabel_nodes(source, {name: ids[name] for name in source})
+    if isinstance(weight, int):
+        raise DataError(f"{path}: for GraphML weight_column must be the name of an edge attribute, got {weight}")
+    name = "weight" if weight == "auto" else weight
+    graph = Graph.from_networkx(source, features=attributes, weight=name, dtype=dtype)
+    return graph if nodes is None else graph.with_features(nodes.aligned(graph.node_ids), dtype=dtype)

@@ -1,0 +1,171 @@
+"""Run folders: complete or absent, never half-written, never in place of somebody's data."""
+
+import csv
+import json
+import shutil
+import uuid
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tvgnn.errors import DataError
+
+__all__ = ["METRICS_FILE", "run_folder", "write_assignments", "write_labels", "write_metrics"]
+
+METRICS_FILE = "metrics.json"
+"""Every run folder holds this file; a folder without it is not ours to replace."""
+
+
+@contextmanager
+def run_folder(path: str | Path, *, overwrite: bool = False) -> Iterator[Path]:
+    """Yield a temporary folder next to ``path`` that becomes ``path`` when the block ends without an error.
+
+    Parameters
+    ----------
+    path
+        The folder to create; parents are created too.
+    overwrite
+        Replace an existing run folder, once the new one is complete.
+
+    Raises
+    ------
+    DataError
+        If ``path`` exists and ``overwrite`` is false, or it is neither empty nor a run folder, or cannot be written.
+        On any error in the block the temporary folder is removed and an existing folder stays as it was.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "run"
+    >>> with run_folder(path) as folder:
+    ...     write_metrics(folder / "metrics.json", {"nmi": 0.5})
+    >>> [file.name for file in path.iterdir()]
+    ['metrics.json']
+    """
+    final = Path(path).resolve()
+    _refuse_foreign(final, overwrite)
+    unique = uuid.uuid4().hex[:8]
+    temporary = final.with_name(f".{final.name}.{unique}.tmp")
+    try:
+        temporary.mkdir(parents=True)
+    except OSError as error:
+        raise DataError(f"{path}: the folder cannot be created: {error.strerror}; choose another place") from None
+    try:
+        yield temporary
+        _refuse_foreign(final, overwrite)  # a run takes long enough for the folder to have changed
+        _publish(temporary, final, final.with_name(f".{final.name}.{unique}.old"))
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _refuse_foreign(final: Path, overwrite: bool) -> None:
+    if not final.exists():
+        return
+    if not final.is_dir():
+        raise DataError(f"{final}: exists and is not a folder; choose another output folder")
+    if not overwrite:
+        raise DataError(f"{final}: the folder exists; choose another one or ask to overwrite it")
+    if any(final.iterdir()) and not (final / METRICS_FILE).is_file():
+        raise DataError(
+            f"{final}: is not overwritten because it holds files but no {METRICS_FILE}, so it is no run folder; "
+            "choose another output folder"
+        )
+
+
+def _publish(temporary: Path, final: Path, backup: Path) -> None:
+    """Rename, keeping what was there until the new folder is in place."""
+    replaced = final.exists()
+    try:
+        if replaced:
+            final.rename(backup)
+        try:
+            temporary.rename(final)
+        except OSError:
+            if replaced:
+                backup.rename(final)
+            raise
+    except OSError as error:
+        raise DataError(f"{final}: the finished run could not be moved there: {error.strerror}") from None
+    if replaced:
+        shutil.rmtree(backup, ignore_errors=True)
+
+
+def write_labels(path: str | Path, node_ids: Sequence[Hashable], labels: Any, confidence: Any) -> None:
+    """Write a CSV of ``node_id,cluster,confidence``, one row per node, ids as text.
+
+    Parameters
+    ----------
+    path
+        The file to write.
+    node_ids
+        N ids of any type.
+    labels
+        (N,) integer cluster numbers.
+    confidence
+        (N,) finite numbers, written with 6 digits.
+
+    Raises
+    ------
+    DataError
+        If the lengths differ or a confidence is not finite.
+    """
+    clusters, scores = np.asarray(labels), np.asarray(confidence, dtype=np.float64)
+    if not len(node_ids) == len(clusters) == len(scores):
+        raise DataError(
+            f"labels need one cluster and one confidence per node, got {len(node_ids)} ids, {len(clusters)} clusters "
+            f"and {len(scores)} confidences"
+        )
+    if not np.isfinite(scores).all():
+        row = int(np.argmin(np.isfinite(scores)))
+        raise DataError(
+            f"the confidence of node {node_ids[row]!r} is {scores[row]}: labels of a failed run are not written"
+        )
+    with Path(path).open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(("node_id", "cluster", "confidence"))
+        rounded = (f"{score:.6g}" for score in scores.tolist())
+        writer.writerows(zip(node_ids, clusters.tolist(), rounded, strict=True))
+
+
+def write_assignments(path: str | Path, assignments: Any) -> None:
+    """Write soft assignments (N, K) as float32 under the key ``assignments`` of an ``.npz`` file.
+
+    Raises
+    ------
+    DataError
+        If a value is not finite.
+    """
+    values = np.asarray(assignments, dtype=np.float32)
+    if not np.isfinite(values).all():
+        row = int(np.argwhere(~np.isfinite(values))[0][0])
+        raise DataError(f"the assignments of row {row} are not finite: those of a failed run are not written")
+    with Path(path).open("wb") as file:
+        np.savez(file, assignments=values)
+
+
+def write_metrics(path: str | Path, metrics: Mapping[str, Any]) -> None:
+    """Write a JSON object; NumPy numbers and arrays become plain ones, NaN and infinities are refused.
+
+    Raises
+    ------
+    DataError
+        If a value cannot be written; names its key.
+    """
+    for key, value in metrics.items():
+        try:
+            json.dumps(value, allow_nan=False, default=_plain)
+        except (ValueError, TypeError) as error:
+            raise DataError(f"metric {key!r} cannot be written as JSON: {error}; leave out what is not known") from None
+    text = json.dumps(dict(metrics), indent=2, allow_nan=False, default=_plain)
+    Path(path).write_text(text + "\n", encoding="utf-8")
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.generic | np.ndarray):
+        return value.tolist()
+    if isinstance(value, Path):
+        return str(value)
+    raise TypeError(f"{type(value).__name__} is no JSON type")
