@@ -56,9 +56,9 @@ def _check_header(file: IO[bytes], size: int, name: str) -> None:
         raise DataError(f"{name}: not a NumPy array file ({error}); write it with numpy.save") from None
     if dtype.hasobject:
         raise DataError(f"{name}: holds Python objects, which could run code; save plain numbers or text instead")
-    expected = math.prod(shape) * dtype.itemsize
-    if expected > size:
-        raise DataError(f"{name}: the header announces {expected} bytes, the file has {size}; it is cut off or damaged")
+    expected, present = math.prod(shape) * dtype.itemsize, size - file.tell()
+    if min(shape, default=0) < 0 or expected > present:
+        raise DataError(f"{name}: the header announces {expected} bytes, there are {present}; it is cut off or damaged")
 
 
 def _read_npz(path: Path) -> Any:

@@ -1,0 +1,169 @@
+import networkx as nx
+import numpy as np
+import pytest
+import scipy.io
+import scipy.sparse as sp
+
+from tvgnn.errors import DataError, GraphError
+from tvgnn.io.graph_files import read_graph
+
+
+@pytest.fixture
+def folder(tmp_path):
+    def write(**files):
+        for name, content in files.items():
+            (tmp_path / f"{name}.csv").write_text(content)
+        return tmp_path
+
+    return write
+
+
+def dense(graph):
+    return graph.adjacency().toarray().tolist()
+
+
+def test_edges_alone_name_the_nodes(folder):
+    path = folder(edges="b,a\na,c\n", numbers="30,10\n10,7\n")
+    assert read_graph(path / "edges.csv").node_ids == ("b", "a", "c")
+    assert read_graph(path / "numbers.csv").node_ids == (7, 10, 30)
+
+
+def test_keyed_features_define_nodes_and_order_and_labels_may_be_partial(folder):
+    path = folder(
+        edges="source,target,weight\nb,a,2\n", features="id,f\na,1\nalone,2\nb,3\n", labels="node_id,label\nb,u\na,v\n"
+    )
+    graph = read_graph(path / "edges.csv", path / "features.csv", path / "labels.csv")
+    assert graph.node_ids == ("a", "alone", "b")
+    assert dense(graph) == [[0, 0, 2], [0, 0, 0], [2, 0, 0]]
+    assert graph.x.tolist() == [[1], [2], [3]]
+    assert graph.y.tolist() == [1, -1, 0]
+    assert graph.class_names == ("u", "v")
+    assert graph.report.num_isolated == 1
+
+
+def test_edge_to_a_node_without_features_names_id_and_line(folder):
+    path = folder(edges="source,target\na,b\n\nb,q\n", features="a,1\nb,2\n", numbers="1,1\n2,2\n", pairs="1,2\n2,3\n")
+    with pytest.raises(DataError, match=r"edges\.csv, line 4: node 'q' has no row in .*features\.csv"):
+        read_graph(path / "edges.csv", path / "features.csv")
+    with pytest.raises(DataError, match=r"pairs\.csv, line 2: node 3 has no row in .*numbers\.csv"):
+        read_graph(path / "pairs.csv", path / "numbers.csv")
+
+
+def test_features_in_node_order_give_the_number_of_nodes(folder):
+    path = folder(edges="0,1\n1,2\n", beyond="0,1\n# c\n1,5\n", text="a,b\nb,c\n")
+    np.save(path / "x.npy", np.arange(10.0).reshape(5, 2))
+    graph = read_graph(path / "edges.csv", path / "x.npy", dtype="float64")
+    assert graph.num_nodes == 5
+    assert graph.node_ids == range(5)
+    assert graph.x.dtype == np.float64
+    with pytest.raises(DataError, match=r"beyond\.csv, line 3: expected nodes 0\.\.4, .* got 5"):
+        read_graph(path / "beyond.csv", path / "x.npy")
+    with pytest.raises(DataError, match=r"text\.csv, line 1: expected nodes 0\.\.4, .* got 'a'"):
+        read_graph(path / "text.csv", path / "x.npy")
+
+
+def test_isolated_nodes_after_the_last_edge_are_kept_with_sparse_features(folder):
+    path = folder(edges="0,1\n")
+    sp.save_npz(path / "x.npz", sp.eye_array(4, format="csr"))
+    graph = read_graph(path / "edges.csv", path / "x.npz")
+    assert graph.num_nodes == 4
+    assert sp.issparse(graph.x)
+
+
+def test_directed_and_weight_options_reach_the_graph(folder):
+    path = folder(edges="s,t,cost\n0,1,4\n")
+    assert dense(read_graph(path / "edges.csv", weight_column="cost")) == [[0, 4], [4, 0]]
+    assert dense(read_graph(path / "edges.csv", weight_column="cost", directed=True)) == [[0, 2], [2, 0]]
+    assert not read_graph(path / "edges.csv").is_weighted
+
+
+def test_labels_in_node_order_and_with_unknown_ids(folder):
+    path = folder(edges="a,b\nb,c\n", labels="a,1\nzoe,2\n", headed="who,kind\na,1\nb,2\n")
+    np.save(path / "y.npy", np.array([0, 1, 1]))
+    assert read_graph(path / "edges.csv", labels=path / "y.npy").y.tolist() == [0, 1, 1]
+    assert read_graph(path / "edges.csv", labels=path / "headed.csv").y.tolist() == [0, 1, -1]
+    with pytest.raises(DataError, match=r"labels\.csv, line 2: 1 of 2 ids are no nodes of the graph, first 'zoe'"):
+        read_graph(path / "edges.csv", labels=path / "labels.csv")
+    np.save(path / "y.npy", np.array([0, 1]))
+    with pytest.raises(DataError, match="one row per node, 3 in all, got 2"):
+        read_graph(path / "edges.csv", labels=path / "y.npy")
+
+
+def test_feature_that_is_not_finite_is_named_by_id(folder):
+    path = folder(edges="a,b\n", features="a,1\nb,nan\n")
+    with pytest.raises(GraphError, match="node 'b'"):
+        read_graph(path / "edges.csv", path / "features.csv")
+
+
+@pytest.fixture
+def matrix():
+    return sp.csr_array(np.array([[0, 2.0, 0], [2, 0, 1], [0, 1, 0]]))
+
+
+@pytest.mark.parametrize("suffix", [".npz", ".mtx"])
+def test_matrices_with_features_in_either_form(folder, matrix, suffix):
+    path = folder(numbers="2,30\n0,10\n1,20\n", names="u,10\nv,20\nw,30\n", short="u,1\nv,2\n")
+    edges = path / f"a{suffix}"
+    if suffix == ".npz":
+        sp.save_npz(edges, matrix)
+    else:
+        scipy.io.mmwrite(edges, matrix)
+    np.save(path / "x.npy", np.array([10.0, 20, 30]))
+    assert dense(read_graph(edges)) == matrix.toarray().tolist()
+    for features in ("x.npy", "numbers.csv", "names.csv"):
+        graph = read_graph(edges, path / features)
+        assert graph.x.ravel().tolist() == [10, 20, 30]
+        assert dense(graph) == matrix.toarray().tolist()
+    assert graph.node_ids == ("u", "v", "w")
+    with pytest.raises(DataError, match="expected 3 rows"):
+        read_graph(edges, path / "short.csv")
+
+
+def test_graphml_keeps_ids_weights_and_chosen_attributes(folder):
+    path = folder(features="c,3\nb,2\na,1\n", short="a,1\n")
+    source = nx.Graph()
+    for name, age in (("b", 1.5), ("a", 2), ("c", 3)):
+        source.add_node(name, age=age, kind="x")
+    source.add_edge("b", "a", weight=0.5, cost=3.0)
+    nx.write_graphml(source, path / "g.graphml")
+    graph = read_graph(path / "g.graphml", node_attributes=["age"])
+    assert graph.node_ids == ("b", "a", "c")
+    assert graph.x.tolist() == [[1.5], [2], [3]]
+    assert graph.weights.tolist() == [0.5, 0.5]
+    assert read_graph(path / "g.graphml", weight_column="cost").weights.tolist() == [3, 3]
+    assert not read_graph(path / "g.graphml", weight_column=None).is_weighted
+    assert read_graph(path / "g.graphml", path / "features.csv").x.tolist() == [[2], [1], [3]]
+    with pytest.raises(DataError, match="2 of 3 nodes have no row, first 'b', 'c'"):
+        read_graph(path / "g.graphml", path / "short.csv")
+    with pytest.raises(GraphError, match="'kind' holds text"):
+        read_graph(path / "g.graphml", node_attributes=["kind"])
+    with pytest.raises(DataError, match="not from both"):
+        read_graph(path / "g.graphml", path / "features.csv", node_attributes=["age"])
+    with pytest.raises(DataError, match="name of an edge attribute, got 2"):
+        read_graph(path / "g.graphml", weight_column=2)
+
+
+def test_graphml_integer_ids_become_int(tmp_path):
+    nx.write_graphml(nx.path_graph(3), tmp_path / "g.graphml")
+    assert read_graph(tmp_path / "g.graphml").node_ids == (0, 1, 2)
+
+
+@pytest.mark.parametrize("content", ["", "<html>404</html>", "<graphml>", "junk", "<a/>"])
+def test_broken_graphml_is_refused(tmp_path, content):
+    (tmp_path / "g.graphml").write_text(content)
+    with pytest.raises(DataError, match="not readable as GraphML"):
+        read_graph(tmp_path / "g.graphml")
+
+
+def test_wrong_kinds_of_files_are_refused(folder, tmp_path):
+    path = folder(edges="a,b\n")
+    np.save(path / "a.npy", np.eye(2))
+    with pytest.raises(DataError, match=r"text, \.npz, \.mtx or \.graphml"):
+        read_graph(path / "a.npy")
+    with pytest.raises(DataError, match="GraphML files only"):
+        read_graph(path / "edges.csv", node_attributes=["age"])
+    with pytest.raises(DataError, match="no such file"):
+        read_graph(path / "edges.csv", path / "absent.csv")
+    np.savez(path / "dense.npz", np.ones((2, 3)))
+    with pytest.raises(GraphError, match="square"):
+        read_graph(path / "dense.npz")

@@ -1,0 +1,239 @@
+import gzip
+import io
+import zipfile
+
+import numpy as np
+import pytest
+import scipy.io
+import scipy.sparse as sp
+
+from tvgnn.errors import DataError, MemoryLimitError
+from tvgnn.io._arrays import read_array, read_matrix
+from tvgnn.io.node_tables import read_features, read_labels
+
+
+@pytest.fixture
+def write(tmp_path):
+    def to_file(content, name="nodes.csv"):
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    return to_file
+
+
+def npy(array) -> bytes:
+    buffer = io.BytesIO()
+    np.save(buffer, array, allow_pickle=True)
+    return buffer.getvalue()
+
+
+def forged(shape) -> bytes:
+    """Return an array file whose header announces another shape than its data has."""
+    buffer = io.BytesIO()
+    np.lib.format.write_array_header_1_0(buffer, {"descr": "<f8", "fortran_order": False, "shape": shape})
+    return buffer.getvalue() + b"\0" * 16
+
+
+# text
+
+
+@pytest.mark.parametrize("text", [
+    "a,1,2\nb,3,4\n",
+    "node_id,x,y\na,1,2\nb,3,4\n",
+    "node_id,0,1\na,1,2\nb,3,4\n",
+    ",0,1\na,1,2\nb,3,4\n",
+    "gene,x,y\na,1,2\nb,3,4\n",
+    "x y\na 1 2\nb 3 4\n",
+    "\ufeffa\t1\t2\r\nb\t3\t4\r\n",
+    "# made by hand\na;1;2\n\nb;3.0;4e0\n",
+    '"a","1","2"\n"b",3,4\n',
+], ids=repr)  # fmt: skip
+def test_features_in_every_dress(write, text):
+    table = read_features(write(text))
+    assert table.node_ids == ("a", "b")
+    assert table.values.tolist() == [[1, 2], [3, 4]]
+    assert table.values.dtype == np.float32
+
+
+def test_features_keyed_by_integers_and_text(write):
+    table = read_features(write("name,f\n10,1\n007,2\n-3,3\n"))
+    assert table.node_ids == (10, "007", -3)
+    assert read_features(write("what,1\n7,1\n8,2\n")).node_ids == (7, 8)
+    assert read_features(write("a,0.1\n"), dtype="float64").values[0, 0] == 0.1
+    assert read_features(write(gzip.compress(b"a,1\n"), "x.csv.gz")).values.tolist() == [[1]]
+
+
+@pytest.mark.parametrize(("text", "message"), [
+    ("a,1,2\nb,3\n", "line 2: expected 3 columns as in the first row, got 2"),
+    ("a,1,2\nb,3,4\nc,5,6,7\n", "line 3: expected 3 columns"),
+    ("id,age,size\na,1,2\nb,,4\n", "line 3, column 'age': expected a number, got ''"),
+    ("a,1,2\nb,3,red\n", "line 2, column '2': expected a number, got 'red'"),
+    ("a,1,red\nb,3,4\n", "line 1, column '2': expected a number, got 'red'"),
+    ("id,f\na,1\nb,2\na,3\n", "line 4: node 'a' is already in line 2"),
+    ("id,f\na,1\n,2\n", "line 3: expected a node id, got none"),
+    ("a\nb\n", "line 1: expected a node id and at least one number"),
+    ("id,f\n", "below the header"),
+    ("", "empty"),
+    (b"a,1\0\n", "binary"),
+    ("<html>404</html>", "web page"),
+    (b"a,1\n\xff,2\n", "UTF-8"),
+], ids=repr)  # fmt: skip
+def test_bad_features_are_refused_naming_the_line(write, text, message):
+    with pytest.raises(DataError, match=message):
+        read_features(write(text))
+
+
+@pytest.mark.parametrize("text", [
+    "a,u\nb,v\n", "node_id,label\na,u\nb,v\n", "a\tu\nb\tv\n", "# c\nwho,class\na,u\nb,v\n",
+], ids=repr)  # fmt: skip
+def test_labels_in_every_dress(write, text):
+    table = read_labels(write(text))
+    assert table.node_ids == ("a", "b")
+    assert table.values.tolist() == ["u", "v"]
+
+
+def test_integer_labels_and_headers_are_told_apart(write):
+    path = write("paper,topic\n10,3\n11,0\n")
+    assert read_labels(path).node_ids == (10, 11)
+    assert read_labels(path).values.tolist() == [3, 0]
+    assert read_labels(path, known_ids={"paper", 10, 11}).node_ids == ("paper", 10, 11)
+    assert read_labels(write("id,1\nb,2\n"), known_ids={"id", "b"}).node_ids == ("id", "b")
+
+
+@pytest.mark.parametrize(("text", "message"), [
+    ("a,u,1\n", "two columns, node id and label, got 3"),
+    ("a,u\na,v\n", "line 2: node 'a' is already in line 1"),
+    ("a,u\nb\n", "line 2: expected 2 columns"),
+], ids=repr)  # fmt: skip
+def test_bad_labels_are_refused(write, text, message):
+    with pytest.raises(DataError, match=message):
+        read_labels(write(text))
+
+
+def test_rows_are_aligned_to_the_nodes_by_id(write):
+    table = read_features(write("b,2\na,1\nc,3\n"))
+    assert table.aligned(["a", "b", "c"]).ravel().tolist() == [1, 2, 3]
+    with pytest.raises(DataError, match="1 of 4 nodes have no row, first 'd'"):
+        table.aligned(["a", "b", "c", "d"])
+    with pytest.raises(DataError, match=r"line 1: 2 of 3 ids are no nodes of the graph, first 'b', 'c'"):
+        table.aligned(["a"])
+    labels = read_labels(write("b,2\na,1\n"))
+    assert labels.aligned(["a", "x", "b"], partial=True).tolist() == [1, None, 2]
+
+
+def test_more_than_five_missing_rows_are_cut_short(write):
+    with pytest.raises(DataError, match=r"9 of 10 nodes have no row, first 1, 2, 3, 4, 5, \.\.\."):
+        read_features(write("0,1\n")).aligned(range(10))
+
+
+# arrays
+
+
+def test_array_files_are_in_node_order(tmp_path, write):
+    values = np.arange(6.0).reshape(3, 2)
+    np.save(tmp_path / "x.npy", values)
+    np.savez(tmp_path / "dense.npz", x=values)
+    sp.save_npz(tmp_path / "sparse.npz", sp.csr_array(values))
+    scipy.io.mmwrite(tmp_path / "x.mtx", sp.coo_array(values))
+    for name in ("x.npy", "dense.npz", "sparse.npz", "x.mtx"):
+        table = read_features(tmp_path / name)
+        assert table.node_ids is None
+        dense = table.values.toarray() if sp.issparse(table.values) else table.values
+        assert np.array_equal(dense, values)
+    np.save(tmp_path / "y.npy", np.array(["u", "v", "u"]))
+    assert read_labels(tmp_path / "y.npy").values.tolist() == ["u", "v", "u"]
+    with pytest.raises(DataError, match="expected one row per node, 2 in all, got 3"):
+        read_features(tmp_path / "x.npy").aligned(["a", "b"])
+
+
+@pytest.mark.parametrize("kind", ["csr", "csc", "coo"])
+def test_sparse_formats_round_trip(tmp_path, kind):
+    matrix = sp.random_array((5, 4), density=0.5, format=kind, rng=np.random.default_rng(0))
+    sp.save_npz(tmp_path / "m.npz", matrix)
+    assert np.array_equal(read_matrix(tmp_path / "m.npz").toarray(), matrix.toarray())
+
+
+@pytest.mark.parametrize(("content", "message"), [
+    (npy(np.array([{"a": 1}], dtype=object)), "Python objects"),
+    (forged((10**12, 8)), "header announces 64000000000000 bytes"),
+    (npy(np.arange(9.0))[:-8], "announces 72 bytes, there are 64"),
+    (forged((-2, 8)), "cut off or damaged"),
+    (npy(np.float64(1.0)), "single number"),
+    (b"\x80\x04\x95 a pickle", "not a NumPy array file"),
+    (b"", "not a NumPy array file"),
+], ids=["objects", "huge", "cut", "negative", "scalar", "pickle", "empty"])  # fmt: skip
+def test_hostile_npy_is_refused(write, content, message):
+    with pytest.raises(DataError, match=message):
+        read_array(write(content, "x.npy"))
+
+
+def archive(**members: bytes) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as file:
+        for name, content in members.items():
+            file.writestr(f"{name}.npy", content)
+    return buffer.getvalue()
+
+
+def csr_parts(**changes):
+    parts = {
+        "format": np.array(b"csr"), "shape": np.array([2, 2]), "data": np.ones(2), "indices": np.array([1, 0]),
+        "indptr": np.array([0, 1, 2]),
+    }  # fmt: skip
+    return {name: npy(part) for name, part in (parts | changes).items()}
+
+
+@pytest.mark.parametrize(("content", "message"), [
+    (archive(**csr_parts(indices=np.array([1, 10**9]))), "not a valid csr matrix"),
+    (archive(**csr_parts(indices=np.array([-5, 0]))), "not a valid csr matrix"),
+    (archive(**csr_parts(indptr=np.array([0, 9, 2]))), "not a valid csr matrix"),
+    (archive(**csr_parts(indptr=np.array([0.0, 1, 2]))), "expected integers"),
+    (archive(**csr_parts(shape=np.array([2, 2, 2]))), "shape of a matrix"),
+    (archive(**csr_parts(shape=np.array([-1, 2]))), "shape of a matrix"),
+    (archive(**csr_parts(format=np.array(b"dok"))), "format csr, csc or coo"),
+    (archive(a=npy(np.ones(2)), b=npy(np.ones(2))), r"got \['a', 'b'\]"),
+    (archive(data=npy(np.array([None], dtype=object))), "array 'data': holds Python objects"),
+    (archive(data=forged((10**12,))), "header announces"),
+    (archive(data=b"junk"), "not a NumPy array file"),
+    (b"PK\x03\x04 cut off", "not a readable .npz"),
+    (b"<html>", "not a readable .npz"),
+], ids=lambda value: value if isinstance(value, str) else "")  # fmt: skip
+def test_hostile_npz_is_refused(write, content, message):
+    with pytest.raises(DataError, match=message):
+        read_matrix(write(content, "x.npz"))
+
+
+def test_shape_beyond_memory_is_refused_before_allocation(write):
+    parts = {"format": np.array(b"coo"), "shape": np.array([10**13] * 2), "data": np.ones(1)}
+    parts |= {"row": np.array([0]), "col": np.array([0])}
+    path = write(archive(**{name: npy(part) for name, part in parts.items()}), "x.npz")
+    with pytest.raises(MemoryLimitError, match="GiB"):
+        read_matrix(path)
+
+
+BANNER = "%%MatrixMarket matrix coordinate real general\n"
+
+
+@pytest.mark.parametrize(("content", "message"), [
+    (BANNER + "3 3 1000000000000\n1 2 1\n", "announces 1000000000000 entries"),
+    (BANNER + "3 3 2\n1 2 1\n", "damaged|announces"),
+    (BANNER + "3 3 1\n1 9 1\n", "damaged"),
+    (BANNER + "3 3 1\n1 two 1\n", "damaged"),
+    ("%%MatrixMarket matrix array real general\n100000 100000\n1\n", "announces"),
+    ("1 2 3\n", "not a Matrix Market file"),
+    ("", "not a Matrix Market file"),
+], ids=["huge", "cut", "range", "text", "array", "banner", "empty"])  # fmt: skip
+def test_hostile_mtx_is_refused(write, content, message):
+    with pytest.raises(DataError, match=message):
+        read_matrix(write(content, "x.mtx"))
+
+
+def test_mtx_shape_beyond_memory_is_refused(write):
+    with pytest.raises(MemoryLimitError, match="GiB"):
+        read_matrix(write(BANNER + "10000000000000 10000000000000 1\n1 2 1\n", "x.mtx"))
+
+
+def test_gzipped_mtx(write):
+    matrix = read_matrix(write(gzip.compress((BANNER + "2 3 1\n1 3 5\n").encode()), "x.mtx.gz"))
+    assert matrix.toarray().tolist() == [[0, 0, 5], [0, 0, 0]]

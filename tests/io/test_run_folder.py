@@ -1,0 +1,169 @@
+import csv
+import json
+import math
+
+import numpy as np
+import pytest
+
+from tvgnn.errors import DataError
+from tvgnn.io import run_folder as module
+from tvgnn.io.run_folder import run_folder, write_assignments, write_labels, write_metrics
+
+
+def make_run(path, text="{}", **options):
+    with run_folder(path, **options) as folder:
+        (folder / "metrics.json").write_text(text)
+
+
+def test_folder_appears_when_the_block_ends(tmp_path):
+    path = tmp_path / "deep" / "run"
+    with run_folder(path) as folder:
+        assert folder.parent == path.parent
+        (folder / "metrics.json").write_text("{}")
+        assert not path.exists()
+    assert [file.name for file in path.iterdir()] == ["metrics.json"]
+    assert list(path.parent.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("failure", [RuntimeError, KeyboardInterrupt])
+def test_nothing_remains_of_a_failed_run(tmp_path, failure):
+    def fail_halfway():
+        with run_folder(tmp_path / "run") as folder:
+            (folder / "labels.csv").write_text("half")
+            raise failure
+
+    with pytest.raises(failure):
+        fail_halfway()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_existing_folder_is_refused_before_any_work(tmp_path):
+    make_run(tmp_path / "run")
+    entered = False
+    with pytest.raises(DataError, match="the folder exists"), run_folder(tmp_path / "run"):
+        entered = True
+    assert not entered
+
+
+def test_overwriting_replaces_the_whole_folder_at_the_end(tmp_path):
+    path = tmp_path / "run"
+    make_run(path, "old")
+    (path / "stale.txt").write_text("old")
+    with run_folder(path, overwrite=True) as folder:
+        (folder / "metrics.json").write_text("new")
+        assert (path / "metrics.json").read_text() == "old"
+    assert [file.name for file in path.iterdir()] == ["metrics.json"]
+    assert (path / "metrics.json").read_text() == "new"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_failed_overwriting_keeps_the_old_folder(tmp_path):
+    path = tmp_path / "run"
+    make_run(path, "old")
+    with pytest.raises(RuntimeError), run_folder(path, overwrite=True):
+        raise RuntimeError
+    assert (path / "metrics.json").read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_failed_rename_puts_the_old_folder_back(tmp_path, monkeypatch):
+    path = tmp_path / "run"
+    make_run(path, "old")
+    rename = module.Path.rename
+
+    def fail_for_new(self, target):
+        if self.suffix == ".tmp":
+            raise OSError(28, "No space left on device")
+        return rename(self, target)
+
+    monkeypatch.setattr(module.Path, "rename", fail_for_new)
+    with pytest.raises(DataError, match="could not be moved there: No space left"):
+        make_run(path, "new", overwrite=True)
+    assert (path / "metrics.json").read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_mistyped_folder_is_never_deleted(tmp_path):
+    (tmp_path / "thesis").mkdir()
+    (tmp_path / "thesis" / "chapter.tex").write_text("years of work")
+    with pytest.raises(DataError, match=r"no metrics\.json, so it is no run folder"):
+        make_run(tmp_path / "thesis", overwrite=True)
+    with pytest.raises(DataError, match="is not a folder"):
+        make_run(tmp_path / "thesis" / "chapter.tex", overwrite=True)
+    assert (tmp_path / "thesis" / "chapter.tex").read_text() == "years of work"
+
+
+def test_folder_that_changed_meanwhile_is_not_deleted(tmp_path):
+    path = tmp_path / "run"
+
+    def run_while_somebody_writes():
+        with run_folder(path):
+            path.mkdir()
+            (path / "mine.txt").write_text("mine")
+
+    with pytest.raises(DataError, match="the folder exists"):
+        run_while_somebody_writes()
+    assert (path / "mine.txt").read_text() == "mine"
+
+
+def test_empty_folder_may_be_overwritten(tmp_path):
+    (tmp_path / "run").mkdir()
+    make_run(tmp_path / "run", overwrite=True)
+    assert (tmp_path / "run" / "metrics.json").exists()
+
+
+def test_link_stays_a_link(tmp_path):
+    make_run(tmp_path / "real", "old")
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    make_run(tmp_path / "link", "new", overwrite=True)
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "real" / "metrics.json").read_text() == "new"
+
+
+def test_folder_that_cannot_be_created_is_named(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(DataError, match="cannot be created"):
+        make_run(tmp_path / "file" / "run")
+
+
+def test_labels_round_trip_with_awkward_ids(tmp_path):
+    ids = ["plain", "with,comma", 'with "quotes"', "two\nlines", 7, ("tile", 1)]
+    write_labels(tmp_path / "labels.csv", ids, np.array([1, 0, 2, 0, 1, 1]), np.full(6, 0.98765432))
+    with (tmp_path / "labels.csv").open(newline="") as file:
+        rows = list(csv.reader(file))
+    assert rows[0] == ["node_id", "cluster", "confidence"]
+    assert [row[0] for row in rows[1:]] == [str(node_id) for node_id in ids]
+    assert [row[1] for row in rows[1:]] == ["1", "0", "2", "0", "1", "1"]
+    assert rows[1][2] == "0.987654"
+    assert b"\r" not in (tmp_path / "labels.csv").read_bytes()
+
+
+def test_labels_of_wrong_length_or_from_nan_are_refused(tmp_path):
+    with pytest.raises(DataError, match="2 ids, 1 clusters and 2 confidences"):
+        write_labels(tmp_path / "labels.csv", ["a", "b"], [0], [1.0, 1.0])
+    with pytest.raises(DataError, match="node 'b' is nan"):
+        write_labels(tmp_path / "labels.csv", ["a", "b"], [0, 1], [1.0, math.nan])
+    assert not (tmp_path / "labels.csv").exists()
+
+
+def test_assignments_round_trip(tmp_path):
+    values = np.random.default_rng(0).random((5, 3))
+    write_assignments(tmp_path / "assignments.npz", values)
+    with np.load(tmp_path / "assignments.npz", allow_pickle=False) as arrays:
+        assert arrays.files == ["assignments"]
+        assert arrays["assignments"].dtype == np.float32
+        assert np.array_equal(arrays["assignments"], values.astype(np.float32))
+    values[2, 1] = np.inf
+    with pytest.raises(DataError, match="row 2"):
+        write_assignments(tmp_path / "other.npz", values)
+
+
+def test_metrics_round_trip_and_refuse_nan(tmp_path):
+    metrics = {"nmi": np.float32(0.5), "sizes": np.array([3, 2]), "n": np.int64(5), "ok": np.bool_(True), "none": None}
+    write_metrics(tmp_path / "metrics.json", metrics)
+    read = json.loads((tmp_path / "metrics.json").read_text())
+    assert read == {"nmi": 0.5, "sizes": [3, 2], "n": 5, "ok": True, "none": None}
+    for bad in (math.nan, np.float32("inf"), [1.0, math.nan], {1, 2}):
+        with pytest.raises(DataError, match="metric 'loss' cannot be written"):
+            write_metrics(tmp_path / "bad.json", {"nmi": 1.0, "loss": bad})
+    assert not (tmp_path / "bad.json").exists()
