@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from tvgnn.graph.graph import Graph
     from tvgnn.layers import DenseGTVConv, GTVConv
     from tvgnn.losses import asymmetric_norm_loss, total_variation_loss
-    from tvgnn.ops._backends import select_backend
+    from tvgnn.ops import select_backend
     from tvgnn.pooling import AsymCheegerCutPooling, PoolingOutput
 
 _EXPORTS = {
@@ -25,7 +25,7 @@ _EXPORTS = {
     "TVClustering": "tvgnn.estimators.clustering",
     "asymmetric_norm_loss": "tvgnn.losses",
     "load_dataset": "tvgnn.datasets",
-    "select_backend": "tvgnn.ops._backends",
+    "select_backend": "tvgnn.ops",
     "total_variation_loss": "tvgnn.losses",
 }
 

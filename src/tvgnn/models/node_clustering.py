@@ -70,6 +70,8 @@ class NodeClusteringModel(nn.Module):
 
     """
 
+    pool: AsymCheegerCutPooling
+
     def __init__(self, config: NodeClusteringConfig, *, backend: str = "auto") -> None:
         super().__init__()
         if config.num_layers < 1:
@@ -98,9 +100,11 @@ class NodeClusteringModel(nn.Module):
 
     def forward(self, x: Tensor | SparseMatrix, adjacency: Adjacency) -> tuple[Tensor, Tensor]:
         """Return (assignments, embedding)."""
-        for conv in self.convs:
-            x = conv(x, adjacency)
-        return self.pool.select(x), x
+        first, *others = self.convs
+        hidden: Tensor = first(x, adjacency)
+        for conv in others:
+            hidden = conv(hidden, adjacency)
+        return self.pool.select(hidden), hidden
 
     def losses(self, x: Tensor | SparseMatrix, adjacency: Adjacency) -> tuple[dict[str, Tensor], Tensor]:
         """Loss terms, already multiplied by their coefficients, and the assignments (N, K)."""

@@ -53,6 +53,8 @@ class DensePooling(nn.Module):
 
     """
 
+    mlp: nn.Sequential
+
     def __init__(
         self,
         k: int,

@@ -1,0 +1,381 @@
+"""TVClustering: the clustering model behind scikit-learn's interface."""
+
+from __future__ import annotations
+
+import os
+import time
+import warnings
+from functools import partial
+from typing import Any, Self, cast
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+from torch import Tensor, nn
+
+from tvgnn.errors import ClusteringWarning, GraphError
+from tvgnn.estimators import persistence
+from tvgnn.estimators.feature_scaling import FeatureScaling
+from tvgnn.estimators.inputs import RowIndex, adjacency_with_new_rows, feature_tensor, require_features, same_kind
+from tvgnn.estimators.presets import PRESETS, resolve_parameters
+from tvgnn.graph.adjacency import Adjacency
+from tvgnn.graph.graph import Graph
+from tvgnn.graph.sparse_matrix import SparseMatrix
+from tvgnn.losses import asymmetric_norm_loss, total_variation_loss
+from tvgnn.models.node_clustering import NodeClusteringConfig, NodeClusteringModel
+from tvgnn.ops import select_backend
+from tvgnn.training.loop import TrainingConfig, TrainingResult, train
+from tvgnn.training.progress import TrainingProgress
+
+__all__ = ["TVClustering"]
+
+
+class TVClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
+    """Cluster the nodes of an attributed graph into sharp, balanced clusters.
+
+    Trains the vertex-clustering network of Hansen & Bianchi (ICML 2023) without labels. Each parameter whose default
+    is None takes the preset's value, for ``"paper"`` the one in brackets.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        K, an upper bound: some clusters may stay empty, see ``n_clusters_found_``.
+    preset : str, default="paper"
+        Named settings.
+    max_iter : int, default=None (10000)
+        Largest number of epochs.
+    patience : int, default=None (100)
+        Epochs without an improvement of the loss by more than ``tol`` before training stops.
+    tol : float, default=None (1e-5)
+        Decrease of the loss that counts as an improvement.
+    n_init : int, default=None (1)
+        Restarts from other initial weights; the one of the lowest loss is kept.
+    hidden_channels : int, default=None (512)
+        Width of the GTVConv layers.
+    num_layers : int, default=None (2)
+        Number of GTVConv layers.
+    mlp_channels : int, default=None (256)
+        Width of the hidden layer before the assignments.
+    delta_coeff : float, default=None (0.311)
+        Step size of GTVConv, the paper's ``2 * delta``.
+    totvar_coeff, balance_coeff : float, default=None (0.785, 0.514)
+        Weights of the total variation and the balance loss, the paper's alpha_1 and alpha_2.
+    rho : float, default=None (K - 1)
+        Asymmetry of the balance loss; other values ask for uneven clusters.
+    learning_rate : float, default=None (1e-3)
+        Of Adam.
+    random_state : int, RandomState or None, default=None
+        Seeds the initial weights. The same seed on the same machine gives the same result.
+    verbose : int, default=0
+        1 shows a progress line on a terminal.
+    n_neighbors : int, default=15
+        Neighbours in the graph that is built when no adjacency is given, and of new rows in `predict`.
+    backend : str, default="auto"
+        See `tvgnn.select_backend`.
+    device : str, default="auto"
+        A torch device; ``"auto"`` takes a GPU where there is one.
+    feature_norm : {"auto", "l1", "l2", "standardize", None}, default="auto"
+        Rows divided by their L1 or L2 norm, or columns standardised. ``"auto"`` takes ``"l1"`` where features are
+        non-negative and mostly zero (bags of words), else ``"standardize"``.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_samples,), int64
+        Cluster of each node, numbered by size, the largest first; equal sizes by their first node.
+    assignments_ : ndarray of shape (n_samples, n_clusters), float32
+        Soft assignments, rows sum to 1.
+    embedding_ : ndarray of shape (n_samples, hidden_channels), float32
+        Output of the last GTVConv.
+    n_clusters_found_ : int
+        Clusters in use.
+    loss_, loss_terms_, loss_history_ : float, dict, list of float
+        Loss of the kept state; its terms ``total_variation`` and ``balance`` without their weights; loss by epoch.
+    n_iter_, converged_ : int, bool
+        Epochs run, and whether patience rather than ``max_iter`` ended them.
+    feature_norm_ : str or None
+        The scaling that was chosen.
+    fit_seconds_, ms_per_epoch_ : float
+        Time of `fit`, and of one epoch.
+    backend_, device_ : str
+        What ran.
+    graph_ : tvgnn.Graph
+        The training graph.
+    model_ : NodeClusteringModel
+        The trained network.
+    n_features_in_ : int
+        Number of features.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy.sparse import block_diag
+    >>> cliques = block_diag([np.ones((5, 5)), np.ones((5, 5))])
+    >>> x = np.repeat([[0.0, 1.0], [1.0, 0.0]], 5, axis=0)
+    >>> model = TVClustering(2, max_iter=50, hidden_channels=8, mlp_channels=8, random_state=0)
+    >>> model.fit_predict(x, adjacency=cliques).tolist()
+    [0, 0, 0, 0, 0, 1, 1, 1, 1, 1]
+
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        preset: str = "paper",
+        max_iter: int | None = None,
+        patience: int | None = None,
+        tol: float | None = None,
+        n_init: int | None = None,
+        hidden_channels: int | None = None,
+        num_layers: int | None = None,
+        mlp_channels: int | None = None,
+        delta_coeff: float | None = None,
+        totvar_coeff: float | None = None,
+        balance_coeff: float | None = None,
+        rho: float | None = None,
+        learning_rate: float | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+        n_neighbors: int = 15,
+        backend: str = "auto",
+        device: str = "auto",
+        feature_norm: str | None = "auto",
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.preset = preset
+        self.max_iter = max_iter
+        self.patience = patience
+        self.tol = tol
+        self.n_init = n_init
+        self.hidden_channels = hidden_channels
+        self.num_layers = num_layers
+        self.mlp_channels = mlp_channels
+        self.delta_coeff = delta_coeff
+        self.totvar_coeff = totvar_coeff
+        self.balance_coeff = balance_coeff
+        self.rho = rho
+        self.learning_rate = learning_rate
+        self.random_state = random_state
+        self.verbose = verbose
+        self.n_neighbors = n_neighbors
+        self.backend = backend
+        self.device = device
+        self.feature_norm = feature_norm
+
+    def fit(self, X: Any, y: Any = None, *, adjacency: Any = None) -> Self:
+        """Train on a graph.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features), or tvgnn.Graph
+            Features, or a graph that carries them.
+        y : ignored
+            Labels are never looked at.
+        adjacency : sparse matrix or array of shape (n_samples, n_samples), default=None
+            Weights of the edges; made symmetric. Without it each row is joined to its ``n_neighbors`` nearest.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            A parameter is out of range, ``n_clusters > n_samples``, or X and adjacency do not fit.
+        GraphError
+            X holds no features or is not valid; names the row or edge.
+        TrainingError
+            The loss is not finite; names the epoch and the likely cause.
+
+        Warns
+        -----
+        ClusteringWarning
+            Fewer clusters than asked for are in use.
+
+        """
+        start = time.perf_counter()
+        parameters = resolve_parameters(self.preset, {name: getattr(self, name) for name in PRESETS["paper"]})
+        graph = self._graph(X, adjacency)
+        self._check_n_clusters(graph.num_nodes)
+        self.feature_scaling_ = FeatureScaling.fit(graph.x, self.feature_norm)
+        self.feature_norm_ = self.feature_scaling_.kind
+        if adjacency is None and not isinstance(X, Graph):
+            neighbors = Graph.from_features(self.feature_scaling_.transform(graph.x), self.n_neighbors)
+            graph = neighbors.with_features(graph.x)
+        self.graph_ = graph
+        self.device_ = ("cuda" if torch.cuda.is_available() else "cpu") if self.device == "auto" else str(self.device)
+        self.backend_ = select_backend(self.backend, self.device_, torch.float32)
+        inputs = self._tensors(graph)
+        result = self._train_best(inputs, parameters)
+        self._number_by_size(inputs)
+        self.loss_, self.loss_history_ = result.loss, result.loss_history
+        self.n_iter_, self.converged_ = result.n_iter, result.converged
+        self.ms_per_epoch_ = 1000 * result.seconds / result.n_iter
+        self._warn_on_collapse()
+        self.fit_seconds_ = time.perf_counter() - start
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Cluster of each row, or of each node of a graph.
+
+        A row that equals a training row gets that row's stored result, bit for bit (the first of equal ones). Any
+        other row is attached one-way to its ``n_neighbors`` nearest training rows, so that a result never depends on
+        the other rows passed. A `tvgnn.Graph` is run through the trained network.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_rows, n_features), or tvgnn.Graph
+
+        Returns
+        -------
+        ndarray of shape (n_rows,), int64
+
+        """
+        return self._infer(X)[0].argmax(1).astype(np.int64)
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Embedding of each row, or of each node of a graph: the output of the last GTVConv; see `predict`.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, hidden_channels), float32
+
+        """
+        return self._infer(X)[1]
+
+    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> np.ndarray:
+        """Fit and return ``embedding_``."""
+        return self.fit(X, y, **fit_params).embedding_
+
+    def save(self, folder: str | os.PathLike[str]) -> None:
+        """Write ``model.safetensors`` and ``model.json`` into a folder, the training graph included."""
+        check_is_fitted(self)
+        persistence.save(self, folder)
+
+    @classmethod
+    def load(cls, folder: str | os.PathLike[str]) -> Self:
+        """Read what `save` wrote; runs no code from the files.
+
+        Raises
+        ------
+        DataError
+            A file is missing or damaged.
+
+        """
+        return persistence.load(cls, folder)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = ["float32"]  # the network computes in float32
+        return tags
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.embedding_.shape[1])
+
+    def _graph(self, X: Any, adjacency: Any) -> Graph:
+        if isinstance(X, Graph):
+            if adjacency is not None:
+                raise ValueError("expected the adjacency inside the Graph, got adjacency too; pass one of them")
+            self.n_features_in_ = require_features(X).num_features
+            return X
+        x = validate_data(self, X, accept_sparse="csr", dtype=[np.float32, np.float64])
+        self._check_n_clusters(x.shape[0])
+        if adjacency is None:
+            return Graph.from_edge_index(np.empty((2, 0), np.int64), x=x)
+        return Graph.from_scipy(adjacency, x=x)
+
+    def _check_n_clusters(self, n_samples: int) -> None:
+        if not hasattr(self.n_clusters, "__index__") or self.n_clusters < 1:
+            raise ValueError(f"expected n_clusters to be an integer >= 1, got {self.n_clusters!r}")
+        if self.n_clusters > n_samples:
+            raise ValueError(
+                f"expected n_clusters <= n_samples, got n_clusters={self.n_clusters} and n_samples={n_samples}; "
+                "ask for fewer clusters"
+            )
+
+    def _tensors(self, graph: Graph) -> tuple[Tensor | SparseMatrix, Adjacency]:
+        features = feature_tensor(self.feature_scaling_.transform(graph.x))
+        return features.to(self.device_), Adjacency.from_graph(graph).to(self.device_)
+
+    def _train_best(self, inputs: tuple[Any, Adjacency], parameters: dict[str, Any]) -> TrainingResult:
+        training = TrainingConfig(**{name: parameters.pop(name) for name in TrainingConfig.__dataclass_fields__})
+        n_init = parameters.pop("n_init")
+        config = NodeClusteringConfig(self.n_features_in_, int(self.n_clusters), **parameters)
+        random = check_random_state(self.random_state)
+        best: TrainingResult | None = None
+        for attempt in range(n_init):
+            with torch.random.fork_rng(devices=[]):
+                torch.manual_seed(int(random.randint(2**31 - 1)))
+                model = NodeClusteringModel(config, backend=self.backend).to(self.device_)
+            title = "training" if n_init == 1 else f"restart {attempt + 1}/{n_init}"
+            with TrainingProgress(training.max_iter, config.n_clusters, title) as progress:
+                watch = progress.update if self.verbose else None
+                result = train(model, partial(model.losses, *inputs), training, watch)
+            if best is None or result.loss < best.loss:
+                best, self.model_ = result, model
+        if best is None:
+            raise ValueError(f"expected n_init >= 1, got {n_init}")
+        return best
+
+    def _number_by_size(self, inputs: tuple[Any, Adjacency]) -> None:
+        """Renumber the clusters inside the last linear layer, so that every later result carries the same numbers."""
+        labels = self.model_.infer(*inputs)[0].argmax(1).cpu().numpy()
+        sizes = np.bincount(labels, minlength=self.n_clusters)
+        first = np.full(self.n_clusters, labels.size)
+        np.minimum.at(first, labels, np.arange(labels.size))
+        order = torch.tensor(np.lexsort((first, -sizes)), device=self.device_)
+        last = cast(nn.Linear, self.model_.pool.mlp[-1])
+        with torch.no_grad():
+            last.weight.copy_(last.weight[order])
+            last.bias.copy_(last.bias[order])
+        assignments, embedding = self.model_.infer(*inputs)
+        adjacency = inputs[1]
+        self.loss_terms_ = {
+            "total_variation": total_variation_loss(assignments, adjacency, backend=self.backend).item(),
+            "balance": asymmetric_norm_loss(assignments, rho=self.rho, backend=self.backend).item(),
+        }
+        self.assignments_, self.embedding_ = assignments.cpu().numpy(), embedding.cpu().numpy()
+        self.labels_ = self.assignments_.argmax(1).astype(np.int64)
+        self.n_clusters_found_ = int(np.unique(self.labels_).size)
+
+    def _warn_on_collapse(self) -> None:
+        if self.n_clusters_found_ < self.n_clusters:
+            warnings.warn(
+                f"asked for {self.n_clusters} clusters, {self.n_clusters_found_} are in use; try more restarts "
+                "(n_init), more epochs (max_iter, patience), a larger balance_coeff, or fewer clusters",
+                ClusteringWarning,
+                stacklevel=3,
+            )
+
+    def _infer(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Assignments and embedding of rows or of a graph."""
+        check_is_fitted(self)
+        if isinstance(X, Graph):
+            graph = require_features(X)
+            if graph.num_features != self.n_features_in_:
+                raise GraphError(f"expected a graph with {self.n_features_in_} features, got {graph.num_features}")
+            assignments, embedding = self.model_.infer(*self._tensors(graph))
+            return assignments.cpu().numpy(), embedding.cpu().numpy()
+        x = validate_data(self, X, accept_sparse="csr", dtype=[np.float32, np.float64], reset=False)
+        return self._infer_rows(Graph.from_edge_index(np.empty((2, 0), np.int64), x=x).x)
+
+    def _infer_rows(self, x: Any) -> tuple[np.ndarray, np.ndarray]:
+        x = same_kind(x, self.graph_.x)
+        known = RowIndex(self.graph_.x).find(x)
+        assignments, embedding = self.assignments_[known], self.embedding_[known]
+        new = np.flatnonzero(known < 0)
+        if new.size:
+            trained, added = (self.feature_scaling_.transform(part) for part in (self.graph_.x, x[new]))
+            adjacency = adjacency_with_new_rows(self.graph_, trained, added, self.n_neighbors)
+            both = [trained, added]
+            features = feature_tensor(sp.vstack(both, "csr") if sp.issparse(x) else np.concatenate(both))
+            new_assignments, new_embedding = self.model_.infer(features.to(self.device_), adjacency.to(self.device_))
+            start = self.graph_.num_nodes
+            assignments[new] = new_assignments[start:].cpu().numpy()
+            embedding[new] = new_embedding[start:].cpu().numpy()
+        return assignments, embedding

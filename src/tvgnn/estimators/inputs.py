@@ -1,0 +1,103 @@
+"""From what a caller passes to tensors, and from new rows to a graph that the trained model can read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+from sklearn.neighbors import NearestNeighbors
+from torch import Tensor
+
+from tvgnn.errors import GraphError
+from tvgnn.graph.adjacency import Adjacency
+from tvgnn.graph.graph import Graph
+from tvgnn.graph.sparse_matrix import SparseMatrix
+
+__all__ = ["RowIndex", "adjacency_with_new_rows", "feature_tensor", "require_features", "same_kind"]
+
+# Above this share of non-zeros the first product is faster dense (see benchmarks, `operators`).
+_SPARSE_DENSITY = 0.2
+
+
+def require_features(graph: Graph) -> Graph:
+    """Return the graph if it has features, else explain the choices."""
+    if graph.x is None:
+        raise GraphError(
+            "expected node features, got a graph without; pass features, or choose structural ones explicitly: "
+            "graph.with_structural_features('spectral'), 'degree' or 'ones'"
+        )
+    return graph
+
+
+def feature_tensor(x: Any) -> Tensor | SparseMatrix:
+    """Features (N, F) as a dense float32 tensor or, where few entries are non-zero, as a `SparseMatrix`."""
+    if not sp.issparse(x):
+        return torch.tensor(np.asarray(x), dtype=torch.float32)
+    if x.nnz > _SPARSE_DENSITY * x.shape[0] * x.shape[1]:
+        return torch.tensor(x.toarray(), dtype=torch.float32)
+    values = torch.tensor(x.data, dtype=torch.float32)
+    return SparseMatrix.from_csr(torch.tensor(x.indptr), torch.tensor(x.indices), values, x.shape[1])
+
+
+class RowIndex:
+    """Find rows that equal a training row; among equal training rows the first counts.
+
+    Parameters:
+        x: (N, F) float32, dense or CSR without stored zeros.
+
+    """
+
+    def __init__(self, x: Any) -> None:
+        self._first: dict[bytes, int] = {}
+        for row, key in enumerate(_row_keys(x)):
+            self._first.setdefault(key, row)
+
+    def find(self, x: Any) -> np.ndarray:
+        """Index of the equal training row for each row of x (M, F), -1 where there is none; (M,) int64."""
+        return np.array([self._first.get(key, -1) for key in _row_keys(x)], dtype=np.int64)
+
+
+def same_kind(x: Any, like: Any) -> Any:
+    """Features x (M, F) as CSR or dense, whichever ``like`` is."""
+    if sp.issparse(like):
+        return sp.csr_array(x)
+    return x.toarray() if sp.issparse(x) else x
+
+
+def _row_keys(x: Any) -> list[bytes]:
+    if sp.issparse(x):
+        data = x.data + np.float32(0)  # -0.0 and 0.0 are equal numbers with different bytes
+        return [
+            x.indices[a:b].astype(np.int64).tobytes() + data[a:b].tobytes()
+            for a, b in zip(x.indptr[:-1], x.indptr[1:], strict=True)
+        ]
+    return [row.tobytes() for row in np.ascontiguousarray(x) + np.float32(0)]
+
+
+def adjacency_with_new_rows(graph: Graph, x: Any, new: Any, n_neighbors: int) -> Adjacency:
+    """Attach new rows one-way to their nearest training rows.
+
+    Training nodes see each other as before and no new row, new rows see no new row: what a row gets never depends on
+    the other rows passed. A new edge weighs as much as the mean edge of the graph.
+
+    Parameters:
+        graph: training graph of N nodes.
+        x: (N, F) scaled training features.
+        new: (M, F) scaled new rows.
+        n_neighbors: neighbours of a new row, at most N.
+
+    Returns:
+        Adjacency of N + M nodes, new rows last; not symmetric, for inference only.
+
+    """
+    k = min(n_neighbors, graph.num_nodes)
+    nearest = NearestNeighbors(n_neighbors=k).fit(x).kneighbors(new, return_distance=False)
+    indptr = np.concatenate([graph.indptr, graph.indptr[-1] + k * np.arange(1, new.shape[0] + 1)])
+    indices = np.concatenate([graph.indices, nearest.ravel()])
+    values = None
+    if graph.is_weighted:
+        mean = graph.weights.mean() if graph.weights.size else 1.0
+        values = torch.tensor(np.concatenate([graph.weights, np.full(nearest.size, mean, np.float32)]))
+    return Adjacency.from_csr(torch.tensor(indptr), torch.tensor(indices), values, len(indptr) - 1)

@@ -1,0 +1,128 @@
+"""Full-batch training: one loss function, Adam, early stopping on the loss, the best state at the end."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from tvgnn.errors import TrainingError
+from tvgnn.training.early_stopping import BestState, EarlyStopping
+
+__all__ = ["Losses", "TrainingConfig", "TrainingResult", "train", "training_step"]
+
+Losses = Callable[[], tuple[dict[str, Tensor], Tensor]]
+"""Returns the loss terms, which are summed, and the assignments that they were computed from."""
+
+Watcher = Callable[[int, float, dict[str, Tensor], Tensor], None]
+"""Called after every epoch with its number, loss, terms and assignments."""
+
+
+@dataclass(frozen=True)
+class TrainingConfig:
+    """How long and how fast to train; the defaults are the paper's and, for stopping, ours.
+
+    Attributes:
+        max_iter: largest number of epochs.
+        patience: epochs without improvement before stopping.
+        tol: decrease of the loss that counts as improvement.
+        learning_rate: of Adam.
+
+    Raises:
+        ValueError: a value is out of range.
+
+    """
+
+    max_iter: int = 10_000
+    patience: int = 100
+    tol: float = 1e-5
+    learning_rate: float = 1e-3
+
+    def __post_init__(self) -> None:
+        for name, least in (("max_iter", 1), ("patience", 1), ("tol", 0)):
+            if not getattr(self, name) >= least:
+                raise ValueError(f"expected {name} >= {least}, got {getattr(self, name)}")
+        if not 0 < self.learning_rate < math.inf:
+            raise ValueError(f"expected a positive learning_rate, got {self.learning_rate}")
+
+
+@dataclass(frozen=True)
+class TrainingResult:
+    """What training gave; the module holds the state of the lowest loss.
+
+    Attributes:
+        loss: loss of that state.
+        loss_history: loss of every epoch.
+        n_iter: number of epochs.
+        converged: stopped by patience rather than by max_iter.
+        seconds: wall-clock time.
+
+    """
+
+    loss: float
+    loss_history: list[float]
+    n_iter: int
+    converged: bool
+    seconds: float
+
+
+def make_optimizer(module: nn.Module, learning_rate: float) -> torch.optim.Optimizer:
+    """Adam in one fused pass over all parameters."""
+    return torch.optim.Adam(module.parameters(), lr=learning_rate, fused=True)
+
+
+def training_step(losses: Losses, optimizer: torch.optim.Optimizer) -> tuple[Tensor, dict[str, Tensor], Tensor]:
+    """Loss, terms and assignments of the current state, whose gradient is left in the parameters."""
+    optimizer.zero_grad(set_to_none=True)
+    terms, assignments = losses()
+    loss = torch.stack(list(terms.values())).sum()
+    loss.backward()
+    return loss.detach(), terms, assignments
+
+
+def train(module: nn.Module, losses: Losses, config: TrainingConfig, watch: Watcher | None = None) -> TrainingResult:
+    """Minimise the sum of the loss terms and leave the best state in ``module``.
+
+    Parameters:
+        module: whose parameters are trained, in place.
+        losses: computes the terms from the current parameters.
+        config: see `TrainingConfig`.
+        watch: told about every epoch.
+
+    Returns:
+        `TrainingResult`.
+
+    Raises:
+        TrainingError: the loss is not finite; names the epoch and the likely cause.
+
+    """
+    optimizer = make_optimizer(module, config.learning_rate)
+    stopping, best = EarlyStopping(config.patience, config.tol), BestState(module)
+    history: list[float] = []
+    start = time.perf_counter()
+    while len(history) < config.max_iter and not stopping.stop:
+        loss_tensor, terms, assignments = training_step(losses, optimizer)
+        loss = loss_tensor.item()
+        if not math.isfinite(loss):
+            raise TrainingError(_explain(loss, len(history) + 1, terms, config.learning_rate))
+        history.append(loss)
+        if stopping.improved(loss):
+            best.save()
+        optimizer.step()
+        if watch is not None:
+            watch(len(history), loss, terms, assignments)
+    best.restore()
+    return TrainingResult(stopping.best, history, len(history), stopping.stop, time.perf_counter() - start)
+
+
+def _explain(loss: float, epoch: int, terms: dict[str, Tensor], learning_rate: float) -> str:
+    values = ", ".join(f"{name} {value.item():.4g}" for name, value in terms.items())
+    if epoch == 1:
+        cause = "the features are probably too large for float32; normalise or standardise them"
+    else:
+        cause = f"the step is probably too large; lower learning_rate (now {learning_rate:g}) or scale the features"
+    return f"expected a finite loss, got {loss} at epoch {epoch} ({values}); {cause}"

@@ -1,0 +1,62 @@
+"""A progress line for training, on a terminal only."""
+
+from __future__ import annotations
+
+import time
+from types import TracebackType
+from typing import Self
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from torch import Tensor
+
+__all__ = ["TrainingProgress"]
+
+_SECONDS_BETWEEN_UPDATES = 0.25  # what is printed is computed as often as it is printed, not every epoch
+
+
+class TrainingProgress:
+    """Show epoch, loss terms and clusters in use on standard error; silent when that is not a terminal.
+
+    Parameters:
+        max_iter: length of the bar in epochs.
+        n_clusters: clusters asked for.
+        title: text before the bar.
+
+    """
+
+    def __init__(self, max_iter: int, n_clusters: int, title: str = "training") -> None:
+        console = Console(stderr=True)
+        self._n_clusters = n_clusters
+        self._progress = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[state]}"),
+            TimeElapsedColumn(),
+            console=console,
+            transient=True,
+            disable=not console.is_terminal,
+        )
+        self._task = self._progress.add_task(title, total=max_iter, state="")
+        self._last_update = 0.0
+
+    def __enter__(self) -> Self:
+        self._progress.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._progress.stop()
+
+    def update(self, epoch: int, loss: float, terms: dict[str, Tensor], assignments: Tensor) -> None:
+        """Take one epoch; see `tvgnn.training.loop.train`."""
+        now = time.monotonic()
+        if self._progress.disable or now - self._last_update < _SECONDS_BETWEEN_UPDATES:
+            return
+        self._last_update = now
+        used = assignments.detach().argmax(1).unique().numel()
+        parts = [f"{name.replace('_', ' ')} {value.item():.4f}" for name, value in terms.items()]
+        state = f"loss {loss:.4f} ({', '.join(parts)}), {used}/{self._n_clusters} clusters"
+        self._progress.update(self._task, completed=epoch, state=state)
