@@ -21,10 +21,12 @@ from op_cases import (
 from tvgnn.errors import BackendUnavailableError, GraphError
 from tvgnn.graph.adjacency import Adjacency
 from tvgnn.ops.gtv_step import gtv_step
-from tvgnn.ops.gtv_step.op import ACTIVATIONS, VARIANTS
 
+VARIANTS = ("shared", "root_weighted", "per_feature")
+ACTIVATIONS = ("identity", "relu", "elu")
 BACKENDS = ("reference", "cpu")
 P3 = ((0, 1), (1, 2))
+SIX_NODES = torch.tensor([[0, 1, 1, 2, 3, 4, 0, 0, 2], [1, 0, 2, 3, 1, 0, 1, 0, 2]])  # a duplicate, loops, one isolated
 
 
 def column(*values: float) -> torch.Tensor:
@@ -206,8 +208,7 @@ class TestGradient:
     @pytest.mark.parametrize("variant", VARIANTS)
     @pytest.mark.parametrize("eps", [1e-3, 1.3], ids=["above eps", "mixed"])
     def test_gradcheck(self, variant, act, eps):
-        edges = torch.cat([awkward_free_edges(), torch.tensor([[0, 2], [0, 2]])], 1)
-        adjacency = Adjacency.from_edge_index(edges, torch.linspace(0.5, 2, edges.shape[1], dtype=torch.float64), 6)
+        adjacency = Adjacency.from_edge_index(SIX_NODES, torch.linspace(0.5, 2, 9, dtype=torch.float64), 6)
 
         def step(z, weights, bias):
             return gtv_step(
@@ -253,10 +254,6 @@ class TestGradient:
         assert adjacency.values.grad.tolist() == [0, 0, 0, 0]
 
 
-def awkward_free_edges():
-    return torch.tensor([[0, 1, 1, 2, 3, 4, 0], [1, 0, 2, 3, 1, 0, 1]])
-
-
 class TestDense:
     @pytest.mark.parametrize("backend", BACKENDS)
     @pytest.mark.parametrize("variant", VARIANTS)
@@ -266,13 +263,10 @@ class TestDense:
         graph, i, j = adj.nonzero(as_tuple=True)
         edges = torch.stack([graph * 5 + i, graph * 5 + j])
         z = randn(10, 3)
-        results = []
-        for adjacency in (Adjacency.from_dense(adj), Adjacency.from_edge_index(edges, adj[graph, i, j], 10)):
-            results.append(
-                value_and_gradients(
-                    lambda z, a=adjacency: gtv_step(z, a, 0.3, act="elu", variant=variant, backend=backend), z
-                )
-            )
+        results = [
+            value_and_gradients(lambda z, a=a: gtv_step(z, a, 0.3, act="elu", variant=variant, backend=backend), z)
+            for a in (Adjacency.from_dense(adj), Adjacency.from_edge_index(edges, adj[graph, i, j], 10))
+        ]
         for dense, sparse in zip(*results, strict=True):
             assert_close(dense, sparse, torch.float64)
 
