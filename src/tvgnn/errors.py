@@ -1,6 +1,6 @@
 """Exceptions of tvgnn: each message says what was expected, what came and what to do."""
 
-__all__ = ["BackendUnavailableError", "DataError", "GraphError", "MemoryLimitError", "TVGNNError", "TrainingError"]
+__all__ = ["BackendUnavailableError", "ClusteringWarning", "DataError", "GraphError", "MemoryLimitError", "TVGNNError", "TrainingError"]
 
 
 class TVGNNError(Exception):
@@ -21,6 +21,10 @@ class BackendUnavailableError(TVGNNError, RuntimeError):
 
 class TrainingError(TVGNNError, RuntimeError):
     """Training could not produce a valid result, for example because the loss is not a number."""
+
+
+class ClusteringWarning(UserWarning):
+    """A clustering is valid but probably not what was wanted, for example fewer clusters than asked for."""
 
 
 class MemoryLimitError(TVGNNError, MemoryError):
