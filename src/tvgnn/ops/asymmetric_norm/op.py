@@ -23,7 +23,7 @@ def asymmetric_norm(s: Tensor, graph_ptr: Tensor, rho: float, *, backend: str = 
 
     Parameters:
         s: (N, K) float32 or float64, nodes grouped by graph.
-        graph_ptr: (B + 1,) int64, nodes of graph b are ``graph_ptr[b]:graph_ptr[b + 1]``.
+        graph_ptr: (B + 1,) integers, nodes of graph b are ``graph_ptr[b]:graph_ptr[b + 1]``.
         rho: > 0.
         backend: see `select_backend`.
 
@@ -49,7 +49,7 @@ def asymmetric_norm(s: Tensor, graph_ptr: Tensor, rho: float, *, backend: str = 
         _check_pointers(graph_ptr, s.shape[0])
     if select_backend(backend, s.device, s.dtype) == "reference":
         return asymmetric_norm_reference(s, graph_ptr, rho)
-    norms, _ = torch.ops.tvgnn.asymmetric_norm(s, graph_ptr, rho)
+    norms, _ = torch.ops.tvgnn.asymmetric_norm(s, graph_ptr.long(), rho)  # one compiled kernel for any integer
     return norms
 
 
