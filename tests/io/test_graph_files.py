@@ -148,7 +148,9 @@ def test_graphml_integer_ids_become_int(tmp_path):
     assert read_graph(tmp_path / "g.graphml").node_ids == (0, 1, 2)
 
 
-@pytest.mark.parametrize("content", ["", "<html>404</html>", "<graphml>", "junk", "<a/>"])
+@pytest.mark.parametrize(
+    "content", ["", "<html>404</html>", "<graphml>", "junk", "<a/>", "<?xml version='1.0' encoding='utq-8'?><a/>"]
+)
 def test_broken_graphml_is_refused(tmp_path, content):
     (tmp_path / "g.graphml").write_text(content)
     with pytest.raises(DataError, match="not readable as GraphML"):

@@ -68,6 +68,7 @@ def test_features_keyed_by_integers_and_text(write):
     ("a,1,2\nb,3\n", "line 2: expected 3 columns as in the first row, got 2"),
     ("a,1,2\nb,3,4\nc,5,6,7\n", "line 3: expected 3 columns"),
     ("id,age,size\na,1,2\nb,,4\n", "line 3, column 'age': expected a number, got ''"),
+    ("id,f\na,1\nb,\nc,3\n", "line 3, column 'f': expected a number, got ''"),
     ("a,1,2\nb,3,red\n", "line 2, column '2': expected a number, got 'red'"),
     ("a,1,red\nb,3,4\n", "line 1, column '2': expected a number, got 'red'"),
     ("id,f\na,1\nb,2\na,3\n", "line 4: node 'a' is already in line 2"),
@@ -162,7 +163,8 @@ def test_sparse_formats_round_trip(tmp_path, kind):
     (npy(np.float64(1.0)), "single number"),
     (b"\x80\x04\x95 a pickle", "not a NumPy array file"),
     (b"", "not a NumPy array file"),
-], ids=["objects", "huge", "cut", "negative", "scalar", "pickle", "empty"])  # fmt: skip
+    (npy(np.arange(3.0)).replace(b"(3,)", b"(3,("), "not a NumPy array file"),
+], ids=["objects", "huge", "cut", "negative", "scalar", "pickle", "empty", "header"])  # fmt: skip
 def test_hostile_npy_is_refused(write, content, message):
     with pytest.raises(DataError, match=message):
         read_array(write(content, "x.npy"))
@@ -216,14 +218,23 @@ BANNER = "%%MatrixMarket matrix coordinate real general\n"
 
 
 @pytest.mark.parametrize(("content", "message"), [
-    (BANNER + "3 3 1000000000000\n1 2 1\n", "announces 1000000000000 entries"),
-    (BANNER + "3 3 2\n1 2 1\n", "damaged|announces"),
-    (BANNER + "3 3 1\n1 9 1\n", "damaged"),
+    (BANNER + "3 3 1000000000000\n1 2 1\n", "announces 1000000000000 entries, there are 1"),
+    (BANNER + "3 3 2\n1 2 1\n", "announces 2 entries, there are 1"),
+    (BANNER + "3 3 2\n", "announces 2 entries, there are 0"),
+    (BANNER + "3 3 1\n1 9 1\n", r"entry 1 is at \(1, 9\), outside the 3 x 3 matrix"),
+    (BANNER + "3 3 1\n0 1 1\n", r"at \(0, 1\)"),
     (BANNER + "3 3 1\n1 two 1\n", "damaged"),
-    ("%%MatrixMarket matrix array real general\n100000 100000\n1\n", "announces"),
+    (BANNER + "3 3 1\n1 2\n", "damaged"),
+    (BANNER + "3 -3 1\n1 2 1\n", "expected 3 sizes"),
+    (BANNER, "no line of sizes"),
+    (BANNER.replace("real", "complex"), "got complex general"),
+    (BANNER.replace("general", "skew-symmetric"), "got real skew-symmetric"),
+    ("%%MatrixMarket matrix array real general\n2 2\n1\n", "announces 4 entries, there are 1"),
+    ("%%MatrixMarket matrix array real symmetric\n2 2\n1\n", "not supported"),
     ("1 2 3\n", "not a Matrix Market file"),
     ("", "not a Matrix Market file"),
-], ids=["huge", "cut", "range", "text", "array", "banner", "empty"])  # fmt: skip
+    (b"\xff\xfe\x00", "UTF-8"),
+])  # fmt: skip
 def test_hostile_mtx_is_refused(write, content, message):
     with pytest.raises(DataError, match=message):
         read_matrix(write(content, "x.mtx"))
@@ -232,6 +243,22 @@ def test_hostile_mtx_is_refused(write, content, message):
 def test_mtx_shape_beyond_memory_is_refused(write):
     with pytest.raises(MemoryLimitError, match="GiB"):
         read_matrix(write(BANNER + "10000000000000 10000000000000 1\n1 2 1\n", "x.mtx"))
+
+
+@pytest.mark.parametrize("symmetry", ["general", "symmetric"])
+@pytest.mark.parametrize("field", ["real", "integer", "pattern"])
+def test_mtx_is_read_as_scipy_reads_it(tmp_path, field, symmetry):
+    values = np.random.default_rng(0).integers(0, 3, (6, 6))
+    values = values + values.T if symmetry == "symmetric" else values
+    matrix = sp.coo_array(values != 0 if field == "pattern" else values)
+    scipy.io.mmwrite(tmp_path / "m.mtx", matrix, comment="made\nhere", field=field, symmetry=symmetry)
+    assert np.array_equal(read_matrix(tmp_path / "m.mtx").toarray(), scipy.io.mmread(tmp_path / "m.mtx").toarray())
+
+
+def test_mtx_in_the_array_layout(tmp_path):
+    values = np.arange(6.0).reshape(2, 3)
+    scipy.io.mmwrite(tmp_path / "m.mtx", values)
+    assert np.array_equal(read_matrix(tmp_path / "m.mtx"), values)
 
 
 def test_gzipped_mtx(write):

@@ -1,7 +1,7 @@
 """Arrays and sparse matrices from ``.npy``, ``.npz`` and ``.mtx``: no pickles, sizes checked before allocation."""
 
 import math
-import os
+import struct
 import zipfile
 import zlib
 from pathlib import Path
@@ -9,17 +9,17 @@ from typing import IO, Any
 
 import numpy as np
 import numpy.typing as npt
-import scipy.io
 import scipy.sparse as sp
 
-from tvgnn.errors import DataError, MemoryLimitError
+from tvgnn.errors import DataError
+from tvgnn.io._matrix_market import read_matrix_market
+from tvgnn.io._memory import check_memory
 from tvgnn.io._text import require_file
 
 __all__ = ["read_array", "read_matrix"]
 
 _SPARSE_KEYS = {"csr": ("indptr", "indices"), "csc": ("indptr", "indices"), "coo": ("row", "col")}
 _HEADER_READERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
-_GZIP_RATIO = 1032  # deflate cannot pack tighter
 
 
 def read_array(path: str | Path) -> npt.NDArray[Any]:
@@ -42,7 +42,7 @@ def read_matrix(path: str | Path) -> Any:
         A scipy sparse matrix with valid indices, or a dense array.
     """
     path = require_file(path)
-    return _read_npz(path) if path.suffix.lower() == ".npz" else _read_mtx(path)
+    return _read_npz(path) if path.suffix.lower() == ".npz" else read_matrix_market(path)
 
 
 def _check_header(file: IO[bytes], size: int, name: str) -> None:
@@ -52,7 +52,7 @@ def _check_header(file: IO[bytes], size: int, name: str) -> None:
         if version not in _HEADER_READERS:
             raise ValueError(f"format version {version} is unknown")
         shape, _, dtype = _HEADER_READERS[version](file)
-    except ValueError as error:
+    except Exception as error:  # a damaged header can fail NumPy's parser of literals in any way
         raise DataError(f"{name}: not a NumPy array file ({error}); write it with numpy.save") from None
     if dtype.hasobject:
         raise DataError(f"{name}: holds Python objects, which could run code; save plain numbers or text instead")
@@ -65,13 +65,24 @@ def _read_npz(path: Path) -> Any:
     try:
         with zipfile.ZipFile(path) as archive:
             members = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
-            _check_memory(sum(info.file_size for info in members.values()), path)
+            check_memory(sum(info.file_size for info in members.values()), path)
             for key, info in members.items():
                 with archive.open(info) as file:
                     _check_header(file, info.file_size, f"{path}, array {key!r}")
         with np.load(path, allow_pickle=False) as arrays:
             parts = {key: arrays[key] for key in arrays.files}
-    except (zipfile.BadZipFile, EOFError, NotImplementedError, zlib.error) as error:
+    except DataError:
+        raise
+    except (
+        zipfile.BadZipFile,
+        EOFError,
+        OSError,
+        RuntimeError,
+        ValueError,
+        KeyError,
+        struct.error,
+        zlib.error,
+    ) as error:
         raise DataError(f"{path}: not a readable .npz archive ({error}); write it with scipy.sparse.save_npz") from None
     if len(parts) == 1:
         return next(iter(parts.values()))
@@ -92,7 +103,7 @@ def _as_sparse(parts: dict[str, npt.NDArray[Any]], path: Path) -> Any:
     shape = tuple(int(size) for size in np.atleast_1d(parts["shape"]))
     if len(shape) != 2 or min(shape) < 0:
         raise DataError(f"{path}: expected the shape of a matrix, got {shape}")
-    _check_memory(16 * max(shape), path)
+    check_memory(16 * max(shape), path)
     try:
         if kind == "coo":
             return sp.coo_array((parts["data"], (parts["row"], parts["col"])), shape=shape)
@@ -102,28 +113,3 @@ def _as_sparse(parts: dict[str, npt.NDArray[Any]], path: Path) -> Any:
     except (ValueError, IndexError, TypeError) as error:
         raise DataError(f"{path}: not a valid {kind} matrix: {error}") from None
     return matrix
-
-
-def _read_mtx(path: Path) -> Any:
-    size = path.stat().st_size * (_GZIP_RATIO if path.suffix.lower() == ".gz" else 1)
-    try:
-        rows, columns, entries, layout, _, symmetry = scipy.io.mminfo(path)
-    except (ValueError, OverflowError, EOFError, OSError) as error:
-        raise DataError(f"{path}: not a Matrix Market file: {error}") from None
-    stored = entries if symmetry == "general" or layout == "coordinate" else entries // 2
-    if 2 * stored > size:  # an entry takes at least a digit and a line end
-        raise DataError(f"{path}: the header announces {entries} entries, more than {size} bytes can hold")
-    _check_memory(16 * max(rows, columns) + 32 * entries, path)
-    try:
-        return scipy.io.mmread(path)
-    except (ValueError, OverflowError, EOFError, OSError) as error:
-        raise DataError(f"{path}: damaged Matrix Market data: {error}") from None
-
-
-def _check_memory(needed: int, path: Path) -> None:
-    available = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else None
-    if available is not None and needed > available:
-        raise MemoryLimitError(
-            f"{path}: reading it would take about {needed / 2**30:.1f} GiB, this machine has "
-            f"{available / 2**30:.1f} GiB"
-        )

@@ -1,5 +1,6 @@
 """Edge lists in text files."""
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -143,14 +144,15 @@ def _read_integers(table: TextTable, columns: tuple[int, int, int | None]) -> Ed
         return None
     kinds = [np.int64 if i in (source, target) else np.float64 for i in range(table.width)]
     record = np.dtype([(f"c{i}", kind) for i, kind in enumerate(kinds)])
-    with open_text(table.path) as text:
+    with open_text(table.path) as text, warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)  # rows that the parser takes for empty lines
         for _ in islice(text, table.skip):
             pass
         try:
             rows = np.loadtxt(text, dtype=record, delimiter=table.delimiter, comments=None, ndmin=1)
         except UnicodeDecodeError:
             raise
-        except (ValueError, OverflowError):
+        except (ValueError, OverflowError, UserWarning):
             return None
     weights = None if weight is None else np.ascontiguousarray(rows[f"c{weight}"])
     result = EdgeTable(rows[f"c{source}"].copy(), rows[f"c{target}"].copy(), weights, table)

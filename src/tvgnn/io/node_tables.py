@@ -110,6 +110,8 @@ def read_features(
         raise
     except ValueError as error:
         raise _explain(table, error) from None
+    if len(values) != len(ids):
+        raise DataError(f"{table.path}: {len(ids)} ids but {len(values)} rows of numbers; is there a quoted line end?")
     return NodeTable(values, _unique(ids, table), table.path, table)
 
 
@@ -190,7 +192,7 @@ def _without_ids(table: TextTable, ids: list[int | str]) -> Iterator[str]:
     cache = IdCache()
     for _, fields in table.rows():
         ids.append(cache[fields[0]])
-        yield ",".join(fields[1:])
+        yield ",".join(fields[1:]).strip() or "missing"  # the parser would skip an empty line
 
 
 def _explain(table: TextTable, error: ValueError) -> DataError:

@@ -1,0 +1,18 @@
+"""A limit on what a file may announce."""
+
+import os
+from pathlib import Path
+
+from tvgnn.errors import MemoryLimitError
+
+__all__ = ["check_memory"]
+
+
+def check_memory(needed: int, path: Path) -> None:
+    """Raise :class:`MemoryLimitError` if reading ``path`` would take more bytes than this machine has."""
+    available = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else None
+    if available is not None and needed > available:
+        raise MemoryLimitError(
+            f"{path}: reading it would take about {needed / 2**30:.1f} GiB, this machine has "
+            f"{available / 2**30:.1f} GiB; use a smaller graph or a larger machine"
+        )
