@@ -134,12 +134,8 @@ def _from_graphml(
     with open_bytes(path) as file:
         try:
             source = nx.read_graphml(file)
-        except (
-            ValueError,
-            KeyError,
-            SyntaxError,
-            nx.NetworkXError,
-        ) as error:  # ElementTree's ParseError is a SyntaxError
+        # ElementTree's ParseError is a SyntaxError, an unknown encoding a LookupError
+        except (ValueError, LookupError, SyntaxError, nx.NetworkXError) as error:
             raise DataError(f"{path}: not readable as GraphML: {error}") from None
     ids = IdCache()
     source = nx.relabel_nodes(source, {name: ids[name] for name in source})
