@@ -24,6 +24,7 @@ __all__ = [
     "make_plan",
     "piece",
     "starts_cut_row",
+    "use_threads",
 ]
 
 # Sums may be reordered, so that loops vectorise; NaN and infinity keep their meaning (no "nnan", no "ninf").
@@ -31,6 +32,7 @@ FASTMATH = {"reassoc", "contract", "nsz", "arcp"}
 HUB = 512  # a row with more entries than this may be cut
 UNITS_PER_TASK = 1024
 MAX_TASKS = 512
+SHARED_ELEMENTS = 32768  # torch's own grain size
 
 # The OpenMP layer binds to the OpenMP runtime that torch has loaded, so both share one pool of threads. Any other
 # layer has a pool of its own, which competes with torch's spinning workers (measured: 40 % slower epochs on Cora).
@@ -41,9 +43,17 @@ inline = njit(fastmath=FASTMATH, cache=True, nogil=True)
 
 
 def as_array(tensor: Tensor) -> np.ndarray:
-    """Share a CPU tensor's memory as a C-contiguous array and match numba's threads to torch's."""
-    numba.set_num_threads(min(torch.get_num_threads(), numba.config.NUMBA_NUM_THREADS))
+    """Share a CPU tensor's memory as a C-contiguous array."""
     return tensor.detach().contiguous().numpy()
+
+
+def use_threads(elements: int) -> None:
+    """Let the next kernel use torch's number of threads, or one where it touches too few elements to share.
+
+    Waking the other threads costs more than a small kernel, and far more on a machine that is busy.
+    """
+    threads = min(torch.get_num_threads(), numba.config.NUMBA_NUM_THREADS)
+    numba.set_num_threads(threads if elements >= SHARED_ELEMENTS else 1)
 
 
 def entry_values(values: Tensor | None, like: Tensor) -> np.ndarray:

@@ -64,9 +64,10 @@ def _check_pointers(graph_ptr: Tensor, nodes: int) -> None:
 @torch.library.custom_op("tvgnn::asymmetric_norm", mutates_args=(), device_types="cpu")
 def _forward(s: Tensor, graph_ptr: Tensor, rho: float) -> tuple[Tensor, Tensor]:
     """Norms (B,) and quantile holders (B, K)."""
-    from tvgnn.ops._numba import as_array
+    from tvgnn.ops._numba import as_array, use_threads
     from tvgnn.ops.asymmetric_norm import cpu
 
+    use_threads(s.numel())
     shape = (graph_ptr.shape[0] - 1, s.shape[1])
     norms, holders = s.new_empty(shape), graph_ptr.new_empty(shape)
     cpu.forward(as_array(s), as_array(graph_ptr), float(rho), as_array(norms), as_array(holders))
@@ -81,9 +82,10 @@ def _(s: Tensor, graph_ptr: Tensor, rho: float) -> tuple[Tensor, Tensor]:
 
 @torch.library.custom_op("tvgnn::asymmetric_norm_backward", mutates_args=(), device_types="cpu")
 def _backward(grad: Tensor, s: Tensor, graph_ptr: Tensor, holders: Tensor, rho: float) -> Tensor:
-    from tvgnn.ops._numba import as_array
+    from tvgnn.ops._numba import as_array, use_threads
     from tvgnn.ops.asymmetric_norm import cpu
 
+    use_threads(s.numel())
     ds = torch.zeros_like(s, memory_format=torch.contiguous_format)
     cpu.backward(
         as_array(s), as_array(graph_ptr), as_array(holders), float(rho), as_array(grad.to(s.dtype)), as_array(ds)

@@ -100,9 +100,10 @@ def _forward(
     act: int,
     variant: int,
 ) -> Tensor:
-    from tvgnn.ops._numba import as_array, entry_values
+    from tvgnn.ops._numba import as_array, entry_values, use_threads
     from tvgnn.ops.gtv_step import cpu
 
+    use_threads((z.shape[0] + indices.shape[0]) * z.shape[1])
     out = torch.empty_like(z, memory_format=torch.contiguous_format)
     values = as_array(z)
     scalar = values.dtype.type
@@ -145,9 +146,10 @@ def _backward(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Gradients with respect to z (N, F), the weights (E,) or an empty tensor, and the bias (F,)."""
     from tvgnn.ops._activation import activation_gradient
-    from tvgnn.ops._numba import as_array, entry_values
+    from tvgnn.ops._numba import as_array, entry_values, use_threads
     from tvgnn.ops.gtv_step import cpu
 
+    use_threads((z.shape[0] + indices.shape[0]) * z.shape[1])
     values, weight_values = as_array(z), entry_values(weights, z)
     scalar = values.dtype.type
     dz = torch.empty_like(z, memory_format=torch.contiguous_format)

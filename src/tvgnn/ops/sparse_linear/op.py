@@ -60,9 +60,10 @@ def sparse_linear(x: SparseMatrix, weight: Tensor, *, backend: str = "auto") -> 
 
 
 def _product(indptr: Tensor, indices: Tensor, values: Tensor | None, perm: Tensor | None, weight: Tensor) -> Tensor:
-    from tvgnn.ops._numba import as_array, entry_values
+    from tvgnn.ops._numba import as_array, entry_values, use_threads
     from tvgnn.ops.sparse_linear import cpu
 
+    use_threads((indptr.shape[0] + indices.shape[0]) * weight.shape[1])
     out = weight.new_empty(indptr.shape[0] - 1, weight.shape[1])
     rows = (as_array(indptr), as_array(indices))
     order = rows[1][:0] if perm is None else as_array(perm)
@@ -102,12 +103,13 @@ def _backward(
     needs_values: bool,
 ) -> tuple[Tensor, Tensor]:
     """Gradients with respect to weight (F, H) and values (entries,), each empty where nobody asks for it."""
-    from tvgnn.ops._numba import as_array
+    from tvgnn.ops._numba import as_array, use_threads
     from tvgnn.ops.sparse_linear import cpu
 
     dweight = _product(t_indptr, t_indices, values, t_perm, grad) if needs_weight else weight.new_empty(0, 0)
     dvalues = weight.new_empty(indices.shape[0] if needs_values else 0)
     if needs_values:
+        use_threads(indices.shape[0] * weight.shape[1])
         cpu.value_gradient(as_array(indptr), as_array(indices), as_array(grad), as_array(weight), as_array(dvalues))
     return dweight, dvalues
 

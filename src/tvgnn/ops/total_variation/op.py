@@ -65,9 +65,10 @@ def _forward(
     t_indices: Tensor | None,
     t_perm: Tensor | None,
 ) -> Tensor:
-    from tvgnn.ops._numba import as_array, entry_values
+    from tvgnn.ops._numba import as_array, entry_values, use_threads
     from tvgnn.ops.total_variation import cpu
 
+    use_threads((s.shape[0] + indices.shape[0]) * s.shape[1])
     out = s.new_empty(s.shape[0])
     cpu.forward(as_array(s), as_array(indptr), as_array(indices), entry_values(weights, s), as_array(out[:, None]))
     return out
@@ -91,9 +92,10 @@ def _backward(
     needs_weights: bool,
 ) -> tuple[Tensor, Tensor]:
     """Gradients with respect to s (N, K) and the weights (E,) or an empty tensor."""
-    from tvgnn.ops._numba import as_array, entry_values
+    from tvgnn.ops._numba import as_array, entry_values, use_threads
     from tvgnn.ops.total_variation import cpu
 
+    use_threads((s.shape[0] + indices.shape[0]) * s.shape[1])
     ds = torch.zeros_like(s, memory_format=torch.contiguous_format)
     values, g, weight_values = as_array(s), as_array(grad), entry_values(weights, s)
     one, zero = values.dtype.type(1), values.dtype.type(0)

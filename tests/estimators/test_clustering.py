@@ -1,0 +1,285 @@
+import json
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import torch
+from sklearn.base import clone
+from sklearn.datasets import make_blobs
+
+from tvgnn import Graph, TVClustering, load_dataset
+from tvgnn.errors import BackendUnavailableError, ClusteringWarning, DataError, GraphError, TrainingError
+from tvgnn.metrics import clustering_accuracy, evaluate
+
+CLIQUES = sp.block_diag([np.ones((6, 6)), np.ones((4, 4))]).tocsr()
+BLOCKS = np.repeat([[0.0, 1.0], [1.0, 0.0]], [6, 4], axis=0)
+
+
+def small(n_clusters=2, **options):
+    settings = {"max_iter": 80, "hidden_channels": 32, "mlp_channels": 16, "random_state": 0}
+    return TVClustering(n_clusters, **(settings | options))
+
+
+@pytest.fixture(scope="module")
+def blobs():
+    return make_blobs(60, n_features=3, centers=3, cluster_std=0.5, random_state=0)[0]
+
+
+@pytest.fixture(scope="module")
+def fitted(blobs):
+    return small(3, n_neighbors=5).fit(blobs)
+
+
+def test_labels_are_numbered_by_size_largest_first():
+    labels = small().fit_predict(BLOCKS, adjacency=CLIQUES)
+    assert labels.tolist() == [0] * 6 + [1] * 4
+    assert labels.dtype == np.int64
+
+
+def test_learned_attributes_agree_with_each_other(fitted):
+    assert fitted.labels_.tolist() == fitted.assignments_.argmax(1).tolist()
+    assert fitted.assignments_.sum(1) == pytest.approx(1, abs=1e-5)
+    assert fitted.embedding_.shape == (60, 32)
+    assert fitted.n_clusters_found_ == np.unique(fitted.labels_).size
+    assert len(fitted.loss_history_) == fitted.n_iter_
+    assert fitted.loss_ == pytest.approx(min(fitted.loss_history_), abs=1e-5)
+    weights = {"total_variation": 0.785, "balance": 0.514}
+    assert fitted.loss_ == pytest.approx(sum(weights[k] * v for k, v in fitted.loss_terms_.items()), abs=1e-5)
+    assert fitted.graph_.num_nodes == 60
+
+
+def test_same_seed_same_result_and_global_generator_untouched(blobs):
+    torch.manual_seed(5)
+    before = torch.random.get_rng_state()
+    first, second = (small(3, n_neighbors=5).fit(blobs) for _ in range(2))
+    assert np.array_equal(first.assignments_, second.assignments_)
+    assert torch.equal(before, torch.random.get_rng_state())
+
+
+@pytest.mark.parametrize("convert", [sp.csr_matrix, sp.csr_array, sp.coo_array, np.asarray])
+def test_adjacency_formats(convert):
+    adjacency = convert(CLIQUES.toarray())
+    assert small().fit_predict(BLOCKS, adjacency=adjacency).tolist() == [0] * 6 + [1] * 4
+
+
+def test_sparse_and_dense_features_give_the_same_partition():
+    rng = np.random.default_rng(0)
+    x = (rng.random((10, 40)) < 0.1).astype(float) + np.pad(BLOCKS, ((0, 0), (0, 38)))
+    dense = small().fit(x, adjacency=CLIQUES)
+    sparse = small().fit(sp.csr_matrix(x), adjacency=CLIQUES)
+    assert dense.feature_norm_ == sparse.feature_norm_ == "l1"
+    assert np.allclose(dense.assignments_, sparse.assignments_, atol=1e-3)
+
+
+def test_graph_keeps_the_callers_ids():
+    import networkx as nx
+
+    graph = nx.Graph([("b", "a")])
+    graph.add_node("c")
+    nx.set_node_attributes(graph, {"a": 0.0, "b": 0.1, "c": 5.0}, "x")
+    given = Graph.from_networkx(graph, features=["x"])
+    labels = small().fit(given).labels_
+    assert set(given.node_ids) == {"a", "b", "c"}
+    assert labels.shape == (3,)
+
+
+class TestPredict:
+    def test_training_rows_return_their_stored_result_bit_for_bit(self, fitted, blobs):
+        picked = [40, 3, 3, 17]
+        assert fitted.predict(blobs[picked]).tolist() == fitted.labels_[picked].tolist()
+        assert np.array_equal(fitted.transform(blobs[picked]), fitted.embedding_[picked])
+        assert np.array_equal(fitted.transform(blobs), fitted.embedding_)
+
+    def test_new_rows_do_not_depend_on_the_rows_beside_them(self, fitted, blobs):
+        new = blobs[:20] + 0.05
+        together = fitted.transform(new)
+        alone = np.concatenate([fitted.transform(row[None]) for row in new])
+        assert np.allclose(together, alone, atol=1e-5)
+        mixed = fitted.transform(np.concatenate([new[:3], blobs[:2], new[3:]]))
+        assert np.allclose(np.delete(mixed, [3, 4], axis=0), together, atol=1e-5)
+
+    def test_rows_near_training_rows_join_their_cluster(self, fitted, blobs):
+        assert (fitted.predict(blobs + 1e-3) == fitted.labels_).mean() > 0.9
+
+    def test_weighted_training_graph_and_sparse_features(self):
+        weighted = CLIQUES * 2.5
+        model = small().fit(sp.csr_matrix(BLOCKS), adjacency=weighted)
+        assert model.predict(np.array([[0.0, 0.9]])).shape == (1,)
+        assert model.predict(sp.csr_matrix([[0.0, 1.0]])).tolist() == [0]
+
+    def test_graph_goes_through_the_network(self, fitted):
+        assert fitted.predict(fitted.graph_).tolist() == fitted.labels_.tolist()
+        with pytest.raises(GraphError, match="expected a graph with 3 features, got 2"):
+            fitted.predict(Graph.from_scipy(CLIQUES, x=BLOCKS))
+
+
+class TestPersistence:
+    def test_round_trip(self, fitted, blobs, tmp_path):
+        fitted.save(tmp_path / "model")
+        assert sorted(p.name for p in (tmp_path / "model").iterdir()) == ["model.json", "model.safetensors"]
+        loaded = TVClustering.load(tmp_path / "model")
+        assert loaded.get_params() == fitted.get_params()
+        assert np.array_equal(loaded.labels_, fitted.labels_)
+        new = blobs[:5] + 0.1
+        assert np.array_equal(loaded.transform(new), fitted.transform(new))
+        assert loaded.predict(fitted.graph_).tolist() == fitted.labels_.tolist()
+        assert clone(loaded).get_params() == fitted.get_params()
+
+    def test_sparse_features_weights_and_string_ids_survive(self, tmp_path):
+        graph = Graph.from_scipy(CLIQUES * 2.5, x=sp.csr_matrix(BLOCKS), node_ids=list("abcdefghij"))
+        model = small().fit(graph)
+        model.save(tmp_path)
+        loaded = TVClustering.load(tmp_path)
+        assert list(loaded.graph_.node_ids) == list("abcdefghij")
+        assert np.array_equal(loaded.graph_.weights, graph.weights)
+        assert (loaded.graph_.x != graph.x).nnz == 0
+
+    def test_damage_is_reported(self, fitted, tmp_path):
+        with pytest.raises(DataError, match=r"expected model.json"):
+            TVClustering.load(tmp_path)
+        fitted.save(tmp_path)
+        (tmp_path / "model.safetensors").write_bytes(b"<html>not found</html>")
+        with pytest.raises(DataError, match="damaged"):
+            TVClustering.load(tmp_path)
+        fitted.save(tmp_path)
+        description = json.loads((tmp_path / "model.json").read_text())
+        (tmp_path / "model.json").write_text(json.dumps(description | {"format": 99}))
+        with pytest.raises(DataError, match="format 1, got 99"):
+            TVClustering.load(tmp_path)
+
+
+class TestTraining:
+    def test_restarts_keep_the_lowest_loss(self, blobs):
+        losses = []
+        best = small(3, n_neighbors=5, n_init=3).fit(blobs)
+        for attempt in range(1, 4):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ClusteringWarning)
+                losses.append(small(3, n_neighbors=5, n_init=attempt).fit(blobs).loss_)
+        assert best.loss_ == min(losses)
+        assert losses == sorted(losses, reverse=True)
+
+    @pytest.mark.filterwarnings("ignore::tvgnn.errors.ClusteringWarning")
+    def test_patience_stops_early(self, blobs):
+        model = small(3, n_neighbors=5, max_iter=500, patience=3, tol=0.5).fit(blobs)
+        assert model.converged_
+        assert model.n_iter_ < 10
+
+    def test_collapse_is_reported(self):
+        with pytest.warns(ClusteringWarning, match=r"asked for 4 clusters, \d are in use; try"):
+            small(4, balance_coeff=0.0, max_iter=200).fit(BLOCKS, adjacency=sp.csr_matrix(np.ones((10, 10))))
+
+    def test_overflow_aborts_with_epoch_and_cause(self):
+        with pytest.raises(TrainingError, match=r"epoch 1 .*too large for float32"):
+            small(feature_norm=None).fit(BLOCKS * 3e38, adjacency=CLIQUES)
+
+    def test_divergence_aborts_with_epoch_and_cause(self):
+        with pytest.raises(TrainingError, match=r"epoch [2-9].*lower learning_rate"):
+            small(learning_rate=1e30).fit(BLOCKS, adjacency=CLIQUES)
+
+    @pytest.mark.filterwarnings("ignore::tvgnn.errors.ClusteringWarning")
+    def test_backends_agree(self, blobs):
+        reference, cpu = (small(3, n_neighbors=5, max_iter=10, backend=b).fit(blobs) for b in ("reference", "cpu"))
+        assert cpu.loss_history_ == pytest.approx(reference.loss_history_, rel=1e-4)
+        assert (reference.backend_, cpu.backend_) == ("reference", "cpu")
+
+
+class TestInputs:
+    def test_12_fewer_nodes_than_clusters(self):
+        with pytest.raises(ValueError, match="n_clusters=4 and n_samples=2"):
+            TVClustering(4).fit(np.eye(2))
+
+    def test_11_one_cluster(self):
+        assert small(1).fit_predict(BLOCKS, adjacency=CLIQUES).tolist() == [0] * 10
+
+    def test_5_no_edges(self):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ClusteringWarning)
+            model = small().fit(BLOCKS, adjacency=sp.csr_matrix((10, 10)))
+        assert np.isfinite(model.assignments_).all()
+        assert model.loss_terms_["total_variation"] == 0
+
+    def test_one_node(self):
+        assert small(1).fit_predict(np.ones((1, 3))).tolist() == [0]
+
+    def test_16_negative_weight_names_the_edge(self):
+        adjacency = CLIQUES.toarray()
+        adjacency[0, 1] = adjacency[1, 0] = -1
+        with pytest.raises(GraphError, match="-1"):
+            small().fit(BLOCKS, adjacency=adjacency)
+
+    def test_17_nan_in_a_graph_names_the_row(self):
+        x = BLOCKS.copy()
+        x[1, 0] = np.nan
+        with pytest.raises(GraphError, match="1"):
+            Graph.from_scipy(CLIQUES, x=x)
+
+    def test_no_features_explains_the_choices(self):
+        with pytest.raises(GraphError, match="with_structural_features"):
+            small().fit(Graph.from_scipy(CLIQUES))
+
+    def test_adjacency_of_another_size(self):
+        with pytest.raises(GraphError, match="10"):
+            small().fit(BLOCKS[:9], adjacency=CLIQUES)
+
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            ({"n_clusters": 0}, "n_clusters"),
+            ({"n_clusters": 2.5}, "n_clusters"),
+            ({"preset": "best"}, "preset"),
+            ({"n_init": 0}, "n_init"),
+            ({"hidden_channels": 0}, "hidden_channels"),
+            ({"max_iter": 0}, "max_iter"),
+            ({"patience": 0}, "patience"),
+            ({"tol": -1.0}, "tol"),
+            ({"learning_rate": 0.0}, "learning_rate"),
+            ({"rho": 0.0}, "rho"),
+            ({"feature_norm": "max"}, "feature_norm"),
+            ({"backend": "fast"}, "backend"),
+        ],
+    )
+    def test_parameters_are_checked_in_fit(self, options, message):
+        with pytest.raises(ValueError, match=message):
+            small(**options).fit(BLOCKS, adjacency=CLIQUES)
+
+    def test_named_backend_runs_or_raises(self):
+        with pytest.raises(BackendUnavailableError, match="gpu"):
+            small(backend="gpu").fit(BLOCKS, adjacency=CLIQUES)
+
+
+class TestFeatureNorm:
+    def test_bags_of_words_are_divided_by_their_sum(self):
+        assert small().fit(np.eye(10), adjacency=CLIQUES).feature_norm_ == "l1"
+
+    def test_measurements_are_standardised(self, fitted):
+        assert fitted.feature_norm_ == "standardize"
+
+    def test_scale_and_shift_of_measurements_do_not_matter(self, fitted, blobs):
+        other = small(3, n_neighbors=5).fit(blobs * [1000.0, 0.01, 1.0] + [5.0, 0.0, -3.0])
+        assert np.allclose(other.assignments_, fitted.assignments_, atol=1e-2)
+
+    def test_constant_column_stays_finite(self, blobs):
+        x = np.column_stack([blobs, np.full(len(blobs), 0.1)])
+        assert np.isfinite(small(3, n_neighbors=5).fit(x).assignments_).all()
+
+
+@pytest.mark.real_data("cora")
+def test_cora_partition_is_far_from_chance(mirror):
+    graph = load_dataset("cora", mirror=mirror)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ClusteringWarning)
+        model = TVClustering(7, hidden_channels=128, mlp_channels=64, max_iter=80, random_state=0).fit(graph)
+    assert model.feature_norm_ == "l1"
+    scores = evaluate(graph.adjacency(), model.labels_, model.assignments_, graph.y, n_clusters=7)
+    assert model.loss_ < 0.51  # below the loss of the degenerate partitions
+    assert np.isfinite([scores[k] for k in ("nmi", "acc", "modularity")]).all()
+
+
+def test_digits_beat_chance_by_far():
+    graph = load_dataset("digits")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ClusteringWarning)
+        model = TVClustering(10, hidden_channels=64, mlp_channels=32, max_iter=150, random_state=0).fit(graph)
+    assert clustering_accuracy(graph.y, model.labels_) > 0.5
