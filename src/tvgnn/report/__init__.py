@@ -1,1 +1,1 @@
-"""."""
+"""Tables and figures of results that were computed elsewhere."""

@@ -1,0 +1,106 @@
+"""Entry point of the ``tvgnn`` command: the list of commands, and what a user sees when one fails."""
+
+import re
+import signal
+import sys
+from collections.abc import Sequence
+from types import FrameType
+from typing import Annotated, NoReturn
+
+import typer
+
+import tvgnn
+from tvgnn.cli.cluster import cluster
+from tvgnn.cli.datasets import datasets_app
+from tvgnn.cli.demo import demo
+from tvgnn.cli.report import report
+from tvgnn.errors import TVGNNError
+
+__all__ = ["app", "main"]
+
+USER_ERROR = 2
+INTERRUPTED = 128 + signal.SIGINT
+TERMINATED = 128 + signal.SIGTERM
+
+# typer's public names hold the leaves of its usage errors, not their base
+_UsageError: type[Exception] = typer.BadParameter.__bases__[0]
+
+app = typer.Typer(
+    name="tvgnn",
+    help="Sharp, balanced clustering of attributed graphs with Total Variation Graph Neural Networks.",
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"tvgnn {tvgnn.__version__}")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def _root(
+    context: typer.Context,
+    version: Annotated[
+        bool, typer.Option("--version", help="Show the version and exit.", callback=_print_version, is_eager=True)
+    ] = False,
+) -> None:
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+app.command()(cluster)
+app.command()(demo)
+app.command()(report)
+app.add_typer(datasets_app, name="datasets")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code.
+
+    Parameters
+    ----------
+    arguments : sequence of str, optional
+        What follows ``tvgnn``. Default: those of the process.
+
+    Returns
+    -------
+    int
+        0, 2 for a mistake of the user (one line on standard error), 130 after Ctrl-C. Anything else is a defect of
+        tvgnn and leaves a traceback.
+
+    Examples
+    --------
+    >>> import re
+    >>> main(["--version"])
+    tvgnn 0.1.0
+    0
+    """
+    # As an exception SIGTERM, which batch systems send, removes the half-written run folder on its way out.
+    previous = signal.signal(signal.SIGTERM, _terminate)
+    try:
+        return app(args=arguments, prog_name="tvgnn", standalone_mode=False) or 0
+    except _UsageError as error:
+        context = getattr(error, "ctx", None)
+        hint = f" (see {context.command_path} --help)" if context else ""
+        return _fail(f"{error.format_message()}{hint}")  # type: ignore[attr-defined]
+    except (TVGNNError, ValueError, OSError) as error:
+        return _fail(str(error))
+    except MemoryError as error:
+        return _fail(f"out of memory: {error}; ask for smaller widths, or use a machine with more memory")
+    except (typer.Abort, KeyboardInterrupt):
+        return INTERRUPTED
+    finally:
+        signal.signal(signal.SIGTERM, previous)
+
+
+def _fail(message: str) -> int:
+    line = re.sub(r"\s*\n\s*", " ", message.strip())
+    print(f"error: {line}", file=sys.stderr)
+    return USER_ERROR
+
+
+def _terminate(number: int, frame: FrameType | None) -> NoReturn:
+    raise SystemExit(TERMINATED)

@@ -1,0 +1,132 @@
+"""From a fitted clustering to its run folder: what every command that clusters shares."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tvgnn.cli.environment import git_commit, peak_rss_bytes, versions
+
+if TYPE_CHECKING:
+    from tvgnn.estimators.clustering import TVClustering
+    from tvgnn.graph.graph import Graph, GraphReport
+
+__all__ = ["check_device", "fit", "graph_notes", "run_metrics", "say", "set_threads", "write_run"]
+
+
+def say(kind: str, message: str) -> None:
+    """Print one line, such as ``note: ...``, on standard error."""
+    print(f"{kind}: {message}", file=sys.stderr)
+
+
+def set_threads(threads: int | None) -> None:
+    """Use this many CPU threads; None leaves torch's own choice."""
+    if threads is not None:
+        import torch
+
+        torch.set_num_threads(threads)
+
+
+def check_device(device: str) -> None:
+    """Refuse a device that torch does not know or that this machine lacks.
+
+    Raises
+    ------
+    ValueError
+        With the reason that torch gives.
+    """
+    import torch
+
+    if device == "auto":
+        return
+    try:
+        torch.empty(0, device=device)
+    except (RuntimeError, AssertionError) as error:  # torch asserts that it was built for the device
+        reason = str(error).splitlines()[0]
+        raise ValueError(
+            f"expected a device that this machine has, got {device!r}; use auto or cpu ({reason})"
+        ) from None
+
+
+def graph_notes(report: GraphReport) -> list[str]:
+    """Say what validation changed or found in the input, one line each."""
+    counts = (
+        (report.num_self_loops, "self-loop dropped", "self-loops dropped"),
+        (report.num_duplicates, "duplicate edge merged", "duplicate edges merged"),
+        (report.num_zero_weights, "edge of weight 0 dropped", "edges of weight 0 dropped"),
+        (report.num_isolated, "node has no edges", "nodes have no edges"),
+    )
+    found = [f"{count} {one if count == 1 else many}" for count, one, many in counts if count]
+    if report.num_components > 1:
+        found.append(f"the graph has {report.num_components} components")
+    return [*report.notes, *found]
+
+
+def fit(estimator: TVClustering, graph: Graph) -> list[str]:
+    """Fit, and return the warnings that it gave as plain lines, printed on standard error too."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("default")
+        estimator.fit(graph)
+    messages = list(dict.fromkeys(str(warning.message) for warning in caught))
+    for message in messages:
+        say("warning", message)
+    return messages
+
+
+def run_metrics(estimator: TVClustering, *, dataset: str, seed: int, notes: Sequence[str] = ()) -> dict[str, Any]:
+    """Return the contents of ``metrics.json`` for a fitted estimator.
+
+    Parameters
+    ----------
+    estimator : TVClustering
+        Fitted on a `Graph`; where that knows labels, the agreement with them is included.
+    dataset : str
+        Name of the data.
+    seed : int
+        Seed of the run.
+    notes : sequence of str
+        What a reader should know about the data and the result.
+    """
+    import torch
+
+    from tvgnn.metrics import evaluate
+
+    graph = estimator.graph_
+    quality = evaluate(graph.adjacency(), estimator.labels_, estimator.assignments_, graph.y)
+    return {
+        "dataset": dataset,
+        "method": "TVGNN",
+        "seed": seed,
+        "n_nodes": graph.num_nodes,
+        "n_edges": graph.num_edges,
+        "n_features": graph.num_features,
+        "feature_norm": estimator.feature_norm_,
+        **quality,
+        "loss": estimator.loss_,
+        **estimator.loss_terms_,
+        "epochs": estimator.n_iter_,
+        "converged": estimator.converged_,
+        "fit_seconds": estimator.fit_seconds_,
+        "ms_per_epoch": estimator.ms_per_epoch_,
+        "peak_rss_bytes": peak_rss_bytes(),
+        "device": estimator.device_,
+        "backend": estimator.backend_,
+        "threads": torch.get_num_threads(),
+        "versions": versions(),
+        "commit": git_commit(),
+        "notes": list(notes),
+    }
+
+
+def write_run(folder: Path, estimator: TVClustering, metrics: dict[str, Any]) -> None:
+    """Write every file of a run folder."""
+    from tvgnn.io.run_folder import METRICS_FILE, write_assignments, write_labels, write_metrics
+
+    confidence = estimator.assignments_.max(axis=1)
+    write_labels(folder / "labels.csv", estimator.graph_.node_ids, estimator.labels_, confidence)
+    write_assignments(folder / "assignments.npz", estimator.assignments_)
+    estimator.save(folder)
+    write_metrics(folder / METRICS_FILE, metrics)
