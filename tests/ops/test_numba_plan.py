@@ -1,12 +1,23 @@
 """The division of rows into tasks: every entry belongs to exactly one, whatever the degrees."""
 
+import numba
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tvgnn.ops import _numba
-from tvgnn.ops._numba import HUB, MAX_TASKS, UNITS_PER_TASK, add_pieces, last_row, make_plan, piece, starts_cut_row
+from tvgnn.ops._numba import (
+    HUB,
+    MAX_TASKS,
+    SHARED_ELEMENTS,
+    UNITS_PER_TASK,
+    add_pieces,
+    last_row,
+    make_plan,
+    piece,
+    starts_cut_row,
+    use_threads,
+)
 
 
 def row_pointers(degrees):
@@ -103,13 +114,20 @@ def test_tasks_are_bounded_in_number_and_equal_in_work():
     assert max(work) <= (indptr[-1] + len(degrees)) / MAX_TASKS + HUB
 
 
-def test_plan_does_not_depend_on_threads(threads):
-    import torch
+@pytest.mark.parametrize("count", [1, 2])
+def test_kernels_use_the_threads_of_torch_where_there_is_enough_to_share(threads, count):
+    threads(count)
+    use_threads(SHARED_ELEMENTS)
+    assert numba.get_num_threads() == min(count, numba.config.NUMBA_NUM_THREADS)
+    use_threads(SHARED_ELEMENTS - 1)
+    assert numba.get_num_threads() == 1
 
+
+def test_plan_does_not_depend_on_threads(threads):
     indptr = row_pointers([5000, 3, 0, 900] * 4)
     plans = []
     for count in (1, 2):
         threads(count)
-        _numba.as_array(torch.zeros(1))  # hands the number of threads to numba
+        use_threads(SHARED_ELEMENTS)
         plans.append(make_plan(indptr))
     assert np.array_equal(*plans)
