@@ -1,0 +1,1 @@
+"""Performance measurements: `python -m benchmarks.run --suite short|full`."""

@@ -1,0 +1,1 @@
+"""What tvgnn is compared with, written from the formulas."""
