@@ -1,5 +1,6 @@
 """``tvgnn datasets``: what can be loaded by name, and fetching it ahead."""
 
+import sys
 from typing import Annotated
 
 import typer
@@ -7,6 +8,8 @@ import typer
 from tvgnn.cli import options
 
 __all__ = ["datasets_app"]
+
+_FILE_WIDTH = 120  # a pipe or a file has no width to fit
 
 datasets_app = typer.Typer(help="List the datasets that can be loaded by name, or fetch one.")
 
@@ -25,17 +28,19 @@ def list_datasets(root: options.Root = None, mirror: options.Mirror = None) -> N
 
     import tvgnn.datasets
 
-    table = Table("name", box=None)
+    table = Table(box=None, pad_edge=False)
+    table.add_column("name", no_wrap=True)
     for column in ("nodes", "edges", "features", "classes"):
-        table.add_column(column, justify="right")
-    table.add_column("at hand")
+        table.add_column(column, justify="right", no_wrap=True)
+    table.add_column("at hand", no_wrap=True)
     table.add_column("source")
     for info in tvgnn.datasets.list_datasets(root, mirror):
         counts = (info.nodes, info.edges, info.features)
         at_hand = "built in" if info.embedded else "yes" if info.available else "no"
         classes = str(info.classes) if info.classes else "-"
         table.add_row(info.name, *(f"{count:,}" for count in counts), classes, at_hand, info.source)
-    Console().print(table)
+    console = Console() if sys.stdout.isatty() else Console(width=_FILE_WIDTH)
+    console.print(table)
 
 
 @datasets_app.command("get")
@@ -45,6 +50,9 @@ def get_dataset(
     mirror: options.Mirror = None,
 ) -> None:
     """Fetch and check the files of a dataset, so that later runs need no internet."""
-    from tvgnn.datasets import fetch_dataset
+    import tvgnn.datasets
 
-    typer.echo(f"{name.lower()}: files are in {fetch_dataset(name, root, mirror)}")
+    if any(info.embedded and info.name == name.lower() for info in tvgnn.datasets.list_datasets(root, mirror)):
+        typer.echo(f"{name.lower()}: built in, there is nothing to fetch")
+    else:
+        typer.echo(f"{name.lower()}: files are in {tvgnn.datasets.fetch_dataset(name, root, mirror)}")

@@ -24,10 +24,16 @@ def say(kind: str, message: str) -> None:
 
 def set_threads(threads: int | None) -> None:
     """Use this many CPU threads; None leaves torch's own choice."""
-    if threads is not None:
-        import torch
+    if threads is None:
+        return
+    import numba
+    import torch
 
-        torch.set_num_threads(threads)
+    import tvgnn.ops  # noqa: F401  (chooses numba's threading layer)
+
+    # Starting numba's threads resets the OpenMP setting that torch shares, so they are started first.
+    numba.set_num_threads(1)
+    torch.set_num_threads(threads)
 
 
 def check_device(device: str) -> None:

@@ -32,6 +32,7 @@ _COLORS = (
 )
 _MARKERS = ("o", "s", "^", "D", "v", "P")
 _MAX_POINTS = 20_000  # more than this prints as a blot and makes large files
+_FORMATS = (".png", ".pdf", ".svg")
 _MAX_ROWS = 2_000  # of the assignment matrix: above the height of the picture in pixels
 
 
@@ -53,8 +54,8 @@ def principal_components(x: ArrayLike, n_components: int = 2) -> NDArray[np.floa
 
     Examples
     --------
-    >>> principal_components([[0.0, 1.0], [3.0, 1.0]])[:, 0].tolist()
-    [-1.5, 1.5]
+    >>> principal_components([[0.0, 1.0], [0.0, 1.0], [3.0, 1.0]])[:, 0].round(6).tolist()
+    [-1.0, -1.0, 2.0]
     """
     centered = np.asarray(x, dtype=np.float64)
     centered = centered - centered.mean(axis=0)
@@ -121,14 +122,21 @@ def save_figure(figure: Figure, path: str | Path, dpi: int = 150) -> None:
         Ends in ``.png``, ``.pdf`` or ``.svg``.
     dpi : int, default 150
         Pixels an inch.
+
+    Raises
+    ------
+    ValueError
+        If the ending is another one.
     """
+    if Path(path).suffix.lower() not in _FORMATS:
+        raise ValueError(f"{path}: expected a file name that ends in {', '.join(_FORMATS)}")
     figure.savefig(path, dpi=dpi)
 
 
 def _draw_embedding(axes: Axes, embedding: NDArray[Any], labels: NDArray[np.intp], n_clusters: int) -> None:
     shown = _evenly(len(labels), _MAX_POINTS)
     points, shown_labels = principal_components(embedding)[shown], labels[shown]
-    size = float(np.clip(6_000 / len(shown), 2, 40))
+    size = float(np.clip(12_000 / len(shown), 2, 40))
     for cluster in range(n_clusters):
         members = points[shown_labels == cluster]
         if not len(members):

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rich.table import Table
+from rich.text import Text
 
 __all__ = ["comparison_table", "metrics_table"]
 
@@ -41,7 +42,7 @@ def metrics_table(metrics: Mapping[str, Any]) -> Table:
     table.add_column(style="bold")
     table.add_column(overflow="fold")
     for name, text in _rows(metrics):
-        table.add_row(name, text)
+        table.add_row(name, Text(text))  # as it is: a name may contain what rich reads as markup
     return table
 
 

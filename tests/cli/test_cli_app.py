@@ -1,0 +1,54 @@
+"""The command as a process: quick help, no torch for it, interruption."""
+
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+import tvgnn as package
+
+COMMAND = [sys.executable, "-c", "import sys; from tvgnn.cli.app import main; sys.exit(main())"]
+
+
+def test_version(tvgnn):
+    result = tvgnn("--version")
+    assert (result.code, result.out) == (0, f"tvgnn {package.__version__}\n")
+
+
+def test_without_a_command_the_help_lists_them(tvgnn):
+    result = tvgnn()
+    assert result.code == 0
+    for command in ("cluster", "demo", "report", "datasets"):
+        assert command in result.out
+
+
+def test_help_imports_none_of_the_large_packages():
+    program = """
+import sys
+from tvgnn.cli.app import main
+for arguments in (["--version"], ["--help"], ["cluster", "--help"], ["demo", "--help"], ["report", "--help"],
+                  ["datasets", "--help"], ["datasets", "list", "--help"], ["datasets", "get", "--help"]):
+    assert main(arguments) == 0, arguments
+large = {"torch", "torch_geometric", "numpy", "scipy", "sklearn", "numba", "matplotlib", "networkx", "safetensors"}
+sys.exit(f"imported: {large & set(sys.modules)}" if large & set(sys.modules) else 0)
+"""
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGINT for one process")
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)], ids=["Ctrl-C", "SIGTERM"])
+def test_an_interrupted_run_leaves_nothing(tmp_path, number, code):
+    arguments = ["cluster", "--dataset", "ring", "-k", "2", "--patience", "100000", "--max-epochs", "100000"]
+    process = subprocess.Popen([*COMMAND, *arguments, "--out", "out"], cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 60
+    while not list(tmp_path.glob(".out.*.tmp")) and process.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.05)
+    time.sleep(0.5)
+    process.send_signal(number)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == code, errors
+    assert "Traceback" not in errors
+    assert list(tmp_path.iterdir()) == []

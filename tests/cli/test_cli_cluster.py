@@ -1,0 +1,274 @@
+"""``tvgnn cluster`` from end to end: files in, a run folder out."""
+
+import csv
+import gzip
+import json
+import re
+
+import networkx as nx
+import numpy as np
+import pytest
+import scipy.io
+import scipy.sparse as sp
+import torch
+from cli_cases import SMALL, clique_edges
+
+import tvgnn as package
+from tvgnn import TVClustering
+from tvgnn.estimators.presets import PRESETS
+
+ALWAYS = {
+    "dataset", "method", "seed", "n_nodes", "n_edges", "n_features", "n_clusters", "n_clusters_found", "cluster_sizes",
+    "loss", "total_variation", "balance", "sharpness", "modularity", "conductance", "cut_fraction", "epochs",
+    "converged", "fit_seconds", "ms_per_epoch", "peak_rss_bytes", "device", "backend", "threads", "versions", "commit",
+}  # fmt: skip
+WITH_LABELS = {"nmi", "acc", "ari", "macro_f1"}
+
+
+@pytest.fixture(autouse=True)
+def _restore_threads():
+    threads = torch.get_num_threads()
+    yield
+    torch.set_num_threads(threads)
+
+
+def metrics_of(folder):
+    return json.loads((folder / "metrics.json").read_text(), parse_constant=lambda name: pytest.fail(name))
+
+
+def rows_of(folder):
+    with (folder / "labels.csv").open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_a_run_folder_holds_every_result_under_the_callers_ids(tvgnn, files):
+    result = tvgnn("cluster", "--edges", "edges.csv", "--features", "features.csv", "--labels", "labels.csv", "-k", "2",
+                   "--seed", "3", "--out", "out", *SMALL, "--max-epochs", "80")  # fmt: skip
+    assert result.code == 0, result.err
+    out = files / "out"
+    assert {file.name for file in out.iterdir()} == {
+        "labels.csv", "assignments.npz", "model.safetensors", "model.json", "metrics.json",
+    }  # fmt: skip
+    rows = rows_of(out)
+    assert list(rows[0]) == ["node_id", "cluster", "confidence"]
+    assert [row["node_id"] for row in rows] == [f"p{i}" for i in range(10)]
+    assert [row["cluster"] for row in rows] == ["0"] * 5 + ["1"] * 5
+    with np.load(out / "assignments.npz", allow_pickle=False) as arrays:
+        assignments = arrays["assignments"]
+    np.testing.assert_allclose(assignments.sum(axis=1), 1, rtol=1e-5)
+    np.testing.assert_allclose([float(row["confidence"]) for row in rows], assignments.max(axis=1), rtol=1e-5)
+    model = TVClustering.load(out)
+    assert model.labels_.tolist() == [0] * 5 + [1] * 5
+    assert model.random_state == 3
+
+    metrics = metrics_of(out)
+    assert set(metrics) >= ALWAYS | WITH_LABELS
+    expected = {"dataset": "edges", "method": "TVGNN", "seed": 3, "n_nodes": 10, "n_edges": 21, "n_features": 2,
+                "n_clusters": 2, "n_clusters_found": 2, "cluster_sizes": [5, 5], "nmi": 1.0, "acc": 1.0,
+                "cut_fraction": pytest.approx(1 / 21), "threads": 1, "device": "cpu"}  # fmt: skip
+    assert {key: metrics[key] for key in expected} == expected
+    assert metrics["loss"] == pytest.approx(0.785 * metrics["total_variation"] + 0.514 * metrics["balance"], abs=1e-5)
+    assert metrics["versions"]["tvgnn"] == package.__version__
+    assert set(metrics["versions"]) == {"tvgnn", "torch", "numpy", "python"}
+    assert metrics["peak_rss_bytes"] > 10**7
+    assert metrics["commit"] is None or re.fullmatch("[0-9a-f]{40}", metrics["commit"])
+    assert "wrote out" in result.out
+    assert re.search(r"NMI +1\.0000", result.out)
+
+
+def test_the_same_seed_gives_the_same_labels_and_soft_assignments(tvgnn, files):
+    arguments = ("cluster", "--edges", "edges.csv", "--features", "features.csv", "-k", "2", "--seed", "1", *SMALL)
+    for out in ("a", "b"):
+        assert tvgnn(*arguments, "--out", out).code == 0
+    assert (files / "a/labels.csv").read_bytes() == (files / "b/labels.csv").read_bytes()
+    assert (files / "a/assignments.npz").read_bytes() == (files / "b/assignments.npz").read_bytes()
+
+
+def test_without_labels_metrics_hold_no_agreement(tvgnn, files):
+    assert tvgnn("cluster", "--edges", "edges.csv", "--features", "features.csv", "-k", "2", "--out", "out", *SMALL,
+                 ).code == 0  # fmt: skip
+    metrics = metrics_of(files / "out")
+    assert set(metrics) >= ALWAYS
+    assert not set(metrics) & WITH_LABELS
+
+
+def test_k_is_the_number_of_known_classes_and_the_folder_is_named_after_the_run(tvgnn, files):
+    result = tvgnn("cluster", "--edges", "edges.csv", "--features", "features.csv", "--labels", "labels.csv", *SMALL)
+    assert result.code == 0, result.err
+    assert metrics_of(files / "runs/edges-k2-seed0")["n_clusters"] == 2
+    assert "wrote runs/edges-k2-seed0" in result.out
+
+
+def write_edges(folder, suffix):
+    edges = clique_edges()
+    path = folder / f"graph{suffix}"
+    matrix = sp.coo_array((np.ones(len(edges)), edges.T), shape=(10, 10))
+    symmetric = sp.csr_array(matrix + matrix.T)
+    if suffix == ".npz":
+        sp.save_npz(path, symmetric)
+    elif suffix == ".mtx":
+        scipy.io.mmwrite(path, symmetric)
+    elif suffix == ".graphml":
+        nx.write_graphml(nx.Graph(edges.tolist()), path)
+    else:
+        separator = "\t" if ".tsv" in suffix else ","
+        text = "".join(f"{i}{separator}{j}\n" for i, j in edges)
+        path.write_bytes(gzip.compress(text.encode()) if suffix.endswith(".gz") else text.encode())
+    return path
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".csv.gz", ".npz", ".mtx", ".graphml"])
+def test_every_format_of_edges_is_the_same_graph(tvgnn, tmp_path, suffix):
+    path = write_edges(tmp_path, suffix)
+    result = tvgnn("cluster", "--edges", path, "--structural-features", "spectral", "--structural-dim", "3", "-k", "2",
+                   "--out", "out", *SMALL)  # fmt: skip
+    assert result.code == 0, result.err
+    metrics = metrics_of(tmp_path / "out")
+    counts = {key: metrics[key] for key in ("dataset", "n_nodes", "n_edges", "n_features")}
+    assert counts == {"dataset": "graph", "n_nodes": 10, "n_edges": 21, "n_features": 3}
+    assert sorted(int(row["node_id"]) for row in rows_of(tmp_path / "out")) == list(range(10))
+    assert "note: features: spectral, dim=3" in result.err
+
+
+@pytest.mark.parametrize("suffix", [".npy", ".npz", ".mtx"])
+def test_features_in_node_order(tvgnn, tmp_path, suffix):
+    edges = write_edges(tmp_path, ".csv")
+    x = np.eye(10)[:, :4]
+    path = tmp_path / f"x{suffix}"
+    if suffix == ".npy":
+        np.save(path, x)
+    elif suffix == ".npz":
+        sp.save_npz(path, sp.csr_array(x))
+    else:
+        scipy.io.mmwrite(path, sp.coo_array(x))
+    assert tvgnn("cluster", "--edges", edges, "--features", path, "-k", "2", "--out", "out", *SMALL).code == 0
+    assert metrics_of(tmp_path / "out")["n_features"] == 4
+
+
+def test_graphml_attributes_are_features(tvgnn, tmp_path):
+    graph = nx.Graph(clique_edges().tolist())
+    nx.set_node_attributes(graph, {i: {"age": 10.0 + i, "size": float(i < 5)} for i in graph})
+    nx.write_graphml(graph, tmp_path / "g.graphml")
+    result = tvgnn(
+        "cluster", "--edges", "g.graphml", "--node-attributes", "age, size", "-k", "2", "--out", "out", *SMALL
+    )
+    assert result.code == 0, result.err
+    assert metrics_of(tmp_path / "out")["n_features"] == 2
+
+
+def test_options_of_the_edge_list_reach_the_reader(tvgnn, tmp_path):
+    (tmp_path / "e.txt").write_text("7|a|b|3\n8|b|c|4\n9|c|a|5\n")
+    arguments = ("cluster", "--edges", "e.txt", "--delimiter", "|", "--structural-features", "ones", "-k", "1", *SMALL)
+    # columns 0 and 1 are the ends of an edge: 7-a, 8-b, 9-c
+    assert tvgnn(*arguments, "--no-header", "--weight-column", "3", "--out", "weighted").code == 0
+    model = TVClustering.load(tmp_path / "weighted")
+    assert model.graph_.num_edges == 3
+    assert model.graph_.weights.tolist() == [3, 3, 4, 4, 5, 5]
+    assert tvgnn(*arguments, "--no-header", "--weight-column", "none", "--out", "plain").code == 0
+    assert not TVClustering.load(tmp_path / "plain").graph_.is_weighted
+
+
+def test_directed_rows_are_averaged_with_a_note(tvgnn, tmp_path):
+    (tmp_path / "e.csv").write_text("source,target,weight\n0,1,4\n")
+    result = tvgnn("cluster", "--edges", "e.csv", "--directed", "--structural-features", "ones", "-k", "1",
+                   "--out", "out", *SMALL)  # fmt: skip
+    assert result.code == 0, result.err
+    assert TVClustering.load(tmp_path / "out").graph_.weights.tolist() == [2, 2]
+    assert "note: directed input symmetrised" in result.err
+
+
+def test_what_cleaning_changed_is_said_and_recorded(tvgnn, tmp_path):
+    (tmp_path / "e.csv").write_text("a,b\na,b\nb,b\nb,c\nd,e\n")
+    (tmp_path / "x.csv").write_text("id,v\na,1\nb,2\nc,3\nd,4\ne,5\nf,6\n")
+    result = tvgnn("cluster", "--edges", "e.csv", "--features", "x.csv", "-k", "2", "--out", "out", *SMALL)
+    assert result.code == 0, result.err
+    notes = [line.removeprefix("note: ") for line in result.err.splitlines() if line.startswith("note: ")]
+    assert notes == [
+        "1 self-loop dropped", "1 duplicate edge merged", "1 node has no edges", "the graph has 3 components",
+    ]  # fmt: skip
+    assert set(notes) <= set(metrics_of(tmp_path / "out")["notes"])
+
+
+def test_a_collapse_is_one_line_of_warning_and_recorded(tvgnn, tmp_path):
+    (tmp_path / "e.csv").write_text("0,1\n1,2\n")
+    result = tvgnn("cluster", "--edges", "e.csv", "--structural-features", "ones", "-k", "3", "--out", "out", *SMALL)
+    assert result.code == 0, result.err
+    warnings = [line for line in result.err.splitlines() if line.startswith("warning: ")]
+    assert len(warnings) == 1
+    assert "asked for 3 clusters" in warnings[0]
+    assert warnings[0].removeprefix("warning: ") in metrics_of(tmp_path / "out")["notes"]
+
+
+def test_a_graph_without_edges_gives_finite_metrics(tvgnn, tmp_path):
+    (tmp_path / "e.csv").write_text("0,0\n1,1\n2,2\n")
+    (tmp_path / "x.csv").write_text("id,v\n0,1\n1,2\n2,9\n")
+    result = tvgnn("cluster", "--edges", "e.csv", "--features", "x.csv", "-k", "2", "--out", "out", *SMALL)
+    assert result.code == 0, result.err
+    metrics = metrics_of(tmp_path / "out")
+    assert metrics["n_edges"] == 0
+    assert metrics["total_variation"] == 0
+
+
+def test_every_parameter_of_the_model_reaches_it(tvgnn, tmp_path):
+    given = {"patience": 2, "tol": 0.5, "n_init": 2, "hidden_channels": 3, "num_layers": 1, "mlp_channels": 5,
+             "delta_coeff": 0.2, "totvar_coeff": 0.7, "balance_coeff": 0.6, "rho": 1.5, "learning_rate": 0.01,
+             "feature_norm": "l2", "backend": "reference", "device": "cpu", "preset": "paper"}  # fmt: skip
+    options = [text for name, value in given.items() for text in (f"--{name.replace('_', '-')}", str(value))]
+    result = tvgnn("cluster", "--dataset", "ring", "-k", "3", "--max-epochs", "6", "--out", "out", *options)
+    assert result.code == 0, result.err
+    parameters = TVClustering.load(tmp_path / "out").get_params()
+    assert {name: parameters[name] for name in given} == given
+    assert (parameters["n_clusters"], parameters["max_iter"]) == (3, 6)
+    metrics = metrics_of(tmp_path / "out")
+    assert metrics["feature_norm"] == "l2"
+    assert metrics["backend"] == "reference"
+    assert metrics["epochs"] <= 6
+
+
+def test_unscaled_features_are_recorded_as_null(tvgnn, tmp_path):
+    assert tvgnn("cluster", "--dataset", "ring", "-k", "3", "--feature-norm", "none", "--out", "out", *SMALL).code == 0
+    assert metrics_of(tmp_path / "out")["feature_norm"] is None
+
+
+def test_help_states_the_defaults_of_the_preset(tvgnn, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    text = tvgnn("cluster", "--help").out
+    for name, value in PRESETS["paper"].items():
+        option = {"max_iter": "max-epochs"}.get(name, name.replace("_", "-"))
+        line = next(line for line in text.splitlines() if f"--{option} " in line)
+        assert f"(paper: {'K-1' if value is None else value})" in line, line
+
+
+def test_quiet_prints_nothing(tvgnn, files):
+    result = tvgnn("cluster", "--edges", "edges.csv", "--features", "features.csv", "-k", "1", "--out", "out",
+                   "--quiet", *SMALL)  # fmt: skip
+    assert (result.code, result.out, result.err) == (0, "", "")
+
+
+def test_an_existing_folder_is_refused_and_replaced_on_request(tvgnn, files):
+    arguments = ("cluster", "--edges", "edges.csv", "--features", "features.csv", "-k", "2", "--out", "out", *SMALL)
+    assert tvgnn(*arguments).code == 0
+    before = (files / "out/metrics.json").read_bytes()
+    refused = tvgnn(*arguments, "--seed", "5")
+    assert refused.code == 2
+    assert "out: the folder exists" in refused.error
+    assert (files / "out/metrics.json").read_bytes() == before
+    assert tvgnn(*arguments, "--seed", "5", "--overwrite").code == 0
+    assert metrics_of(files / "out")["seed"] == 5
+    (files / "mine").mkdir()
+    (files / "mine/thesis.tex").write_text("years of work")
+    assert tvgnn(*arguments[: -len(SMALL) - 1], "mine", *SMALL, "--overwrite").code == 2
+    assert (files / "mine/thesis.tex").read_text() == "years of work"
+
+
+@pytest.mark.real_data("cora")
+def test_cora_from_the_mirror(tvgnn, tmp_path, mirror, pyg):
+    result = tvgnn("cluster", "--dataset", "Cora", "--mirror", mirror, "--root", tmp_path / "data", "-k", "7",
+                   "--out", "out", "--max-epochs", "3", "--hidden-channels", "16", "--mlp-channels", "16")  # fmt: skip
+    assert result.code == 0, result.err
+    metrics = metrics_of(tmp_path / "out")
+    counts = [metrics[key] for key in ("dataset", "n_nodes", "n_edges", "n_features", "n_clusters", "epochs")]
+    assert counts == ["cora", 2708, 5278, 1433, 7, 3]
+    assert metrics["feature_norm"] == "l1"
+    assert 0 <= metrics["nmi"] <= 1
+    assert "note: the graph has 78 components" in result.err

@@ -1,0 +1,63 @@
+"""``tvgnn report`` and ``tvgnn demo``."""
+
+import json
+
+import matplotlib.image
+import pytest
+from cli_cases import SMALL
+
+RING = ("cluster", "--dataset", "ring", "-k", "3", "--out", "out", *SMALL)
+
+
+def test_report_prints_the_metrics_and_draws_a_figure(tvgnn, tmp_path):
+    written = tvgnn(*RING).out
+    result = tvgnn("report", "out")
+    assert result.code == 0, result.err
+    assert result.out.replace("wrote out/figure.png", "wrote out") == written
+    height, width = matplotlib.image.imread(tmp_path / "out/figure.png").shape[:2]
+    assert width > height > 300
+
+
+def test_report_draws_where_it_is_told(tvgnn, tmp_path):
+    tvgnn(*RING)
+    result = tvgnn("report", "out", "--figure", "picture.svg")
+    assert result.code == 0, result.err
+    assert (tmp_path / "picture.svg").read_text().startswith("<?xml")
+    assert not (tmp_path / "out/figure.png").exists()
+
+
+def test_report_refuses_a_format_that_cannot_be_drawn(tvgnn):
+    tvgnn(*RING)
+    assert "picture.abc" in tvgnn("report", "out", "--figure", "picture.abc").error
+
+
+@pytest.mark.parametrize("text", ["{", "[1]", ""], ids=["cut", "list", "empty"])
+def test_report_refuses_damaged_metrics(tvgnn, tmp_path, text):
+    tvgnn(*RING)
+    (tmp_path / "out/metrics.json").write_text(text)
+    result = tvgnn("report", "out")
+    assert result.code == 2
+    assert "out/metrics.json" in result.error
+
+
+def test_report_refuses_a_folder_without_its_model(tvgnn, tmp_path):
+    tvgnn(*RING)
+    (tmp_path / "out/model.safetensors").unlink()
+    result = tvgnn("report", "out")
+    assert result.code == 2
+    assert "model.safetensors" in result.error
+
+
+def test_demo_compares_the_methods_and_draws_a_figure(tvgnn, tmp_path, monkeypatch):
+    monkeypatch.setattr("tvgnn.cli.demo._STARTS", 1)
+    monkeypatch.setattr("tvgnn.cli.demo._SETTINGS", {"max_iter": 2, "hidden_channels": 8, "mlp_channels": 8})
+    result = tvgnn("demo", "--out", "demo")
+    assert result.code == 0, result.err
+    for text in ("TVGNN", "k-means", "spectral", "NMI", "accuracy", "demo/figure.png"):
+        assert text in result.out
+    names = {file.name for file in (tmp_path / "demo").iterdir()}
+    assert names >= {"labels.csv", "metrics.json", "comparison.json", "figure.png", "model.json"}
+    rows = json.loads((tmp_path / "demo/comparison.json").read_text())["rows"]
+    assert [row["method"] for row in rows] == ["TVGNN", "k-means (features)", "spectral (graph)"]
+    assert 0.5 < rows[1]["nmi"] < 1
+    assert tvgnn("demo", "--out", "demo").code == 2
