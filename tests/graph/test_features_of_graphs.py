@@ -1,11 +1,17 @@
 """Normalisation, structural features and nearest-neighbour graphs."""
 
+import hashlib
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from sklearn.datasets import load_digits
 
 from tvgnn import Graph
 from tvgnn.errors import GraphError
@@ -145,3 +151,23 @@ def test_metric_is_passed_on_and_bad_ones_refused():
         Graph.from_features(x, 0)
     with pytest.raises(GraphError, match="not a finite"):
         Graph.from_features([[np.nan], [1.0]])
+
+
+@pytest.mark.parametrize("threads", ["1", "2"])
+def test_equally_near_rows_give_the_same_graph_for_any_number_of_threads(threads):
+    code = (
+        "import hashlib; from sklearn.datasets import load_digits; from tvgnn import Graph;"
+        "g = Graph.from_features(load_digits().data);"
+        "print(g.num_edges, hashlib.sha256(g.indices.tobytes()).hexdigest())"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", code],
+        env=os.environ | {"OMP_NUM_THREADS": threads},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    edges, digest = run.stdout.split()
+    graph = Graph.from_features(load_digits().data)
+    assert int(edges) == graph.num_edges
+    assert digest == hashlib.sha256(graph.indices.tobytes()).hexdigest()

@@ -47,8 +47,9 @@ class Adjacency(SparseMatrix):
     def from_edge_index(cls, edge_index: Any, edge_weight: Tensor | None, num_nodes: int) -> Self:
         """Sort a (2, E) ``edge_index`` by its first row, which is the row that aggregates.
 
-        A ``torch_geometric.EdgeIndex`` lends its cached rows; marked undirected and without weights it is taken as
-        symmetric. Everything else counts as general, which costs a second gather in the backward pass.
+        A ``torch_geometric.EdgeIndex`` that is sorted by row lends its cached row pointers; marked undirected and
+        without weights it is taken as symmetric. Everything else counts as general, which costs a second gather in the
+        backward pass.
 
         Raises:
             GraphError: wrong shape or dtype, an index outside ``[0, num_nodes)`` or a weight array of another length.
@@ -64,18 +65,21 @@ class Adjacency(SparseMatrix):
             return edge_index
         _check(edge_index, edge_weight, num_nodes)
         undirected = edge_weight is None and bool(getattr(edge_index, "is_undirected", False))
+        cached = _cached_rows(edge_index, num_nodes)
         if hasattr(edge_index, "as_tensor"):
             edge_index = edge_index.as_tensor()
-        rows, columns = edge_index[0].long(), edge_index[1].long()
-        order = torch.argsort(rows, stable=True)
-        rows, columns = rows[order], columns[order]
-        values = None if edge_weight is None else edge_weight[order]
+        rows, columns, values = edge_index[0].long(), edge_index[1].long(), edge_weight
+        if cached is None:
+            order = torch.argsort(rows, stable=True)
+            rows, columns = rows[order], columns[order]
+            values = None if edge_weight is None else edge_weight[order]
+        indptr = row_pointers(rows, num_nodes) if cached is None else cached
         dtype = index_dtype(num_nodes, rows.shape[0])
         lists = None
         if not undirected:
             perm = torch.argsort(columns, stable=True)
             lists = TransposedLists(row_pointers(columns, num_nodes).to(dtype), rows[perm].to(dtype), perm.to(dtype))
-        return cls(row_pointers(rows, num_nodes).to(dtype), columns.to(dtype), values, num_nodes, undirected, lists)
+        return cls(indptr.to(dtype), columns.to(dtype), values, num_nodes, undirected, lists)
 
     @classmethod
     def from_dense(cls, adj: Tensor, mask: Tensor | None = None) -> Self:
@@ -135,6 +139,14 @@ class Adjacency(SparseMatrix):
         if not with_loops:
             weights = weights * (rows != self.indices)
         return weights.new_zeros(self.num_nodes).index_add(0, rows, weights)
+
+
+def _cached_rows(edge_index: Any, num_nodes: int) -> Tensor | None:
+    """Row pointers that an ``EdgeIndex`` sorted by row keeps for ``num_nodes`` rows, else None."""
+    if not getattr(edge_index, "is_sorted_by_row", False):
+        return None
+    (indptr, _), _ = edge_index.get_csr()
+    return indptr if indptr.shape[0] == num_nodes + 1 else None
 
 
 def _check(edge_index: Any, edge_weight: Tensor | None, num_nodes: int) -> None:

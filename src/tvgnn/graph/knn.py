@@ -4,11 +4,15 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 from sklearn.neighbors import NearestNeighbors
 
 from tvgnn.errors import GraphError
 
 __all__ = ["nearest_neighbor_edges"]
+
+_SPARE = 8  # candidates beyond k, among which ties are settled
+_BLOCK_ELEMENTS = 2**22  # 32 MB of float64 differences at a time
 
 
 def nearest_neighbor_edges(
@@ -40,9 +44,28 @@ def nearest_neighbor_edges(
     if taken == 0:
         empty = np.empty(0, dtype=np.int64)
         return empty, empty, notes
+    candidates = min(taken + _SPARE, num_nodes - 1)
     try:
         # without an argument, kneighbors leaves out the row itself even where rows coincide
-        neighbors = NearestNeighbors(n_neighbors=taken, metric=metric).fit(x).kneighbors(return_distance=False)
+        neighbors = NearestNeighbors(n_neighbors=candidates, metric=metric).fit(x).kneighbors(return_distance=False)
     except ValueError as error:
         raise GraphError(f"scikit-learn could not find neighbours with metric={metric!r}: {error}") from None
-    return np.repeat(np.arange(num_nodes), taken), neighbors.astype(np.int64).ravel(), notes
+    if metric == "euclidean" and not sp.issparse(x):
+        neighbors = _settle_ties(x, neighbors)
+    return np.repeat(np.arange(num_nodes), taken), neighbors[:, :taken].astype(np.int64).ravel(), notes
+
+
+def _settle_ties(x: npt.NDArray[Any], neighbors: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Order each row's candidates by distance, equal ones by index.
+
+    scikit-learn's own order of equally near rows depends on the number of threads. Distances are computed anew, pair by
+    pair in float64, a block of rows at a time.
+    """
+    neighbors = np.sort(neighbors, axis=1)
+    block = max(1, _BLOCK_ELEMENTS // max(1, neighbors.size // x.shape[0] * x.shape[1]))
+    for start in range(0, x.shape[0], block):
+        rows = neighbors[start : start + block]
+        difference = x[rows].astype(np.float64) - x[start : start + block, None]
+        order = np.argsort(np.einsum("nkf,nkf->nk", difference, difference), axis=1, kind="stable")
+        neighbors[start : start + block] = np.take_along_axis(rows, order, axis=1)
+    return neighbors

@@ -29,14 +29,14 @@ def _add_flow(z, indices, weights, i, first, last, eps, variant, out, slot):
     for e in range(first, last):
         j = indices[e]
         weight = weights[e] if weights.shape[0] > 0 else one
-        if variant == PER_FEATURE:
-            slope = one / eps
-            for f in range(width):
-                step = (z[j, f] - z[i, f]) * slope
-                step = one if step > one else (-one if step < -one else step)
-                out[slot, f] += weight * step
-            continue
         if weight == 0 or j == i:
+            continue
+        if variant == PER_FEATURE:
+            for f in range(width):
+                step = z[j, f] - z[i, f]
+                size = abs(step)
+                # Divided rather than clipped, so that an infinite difference gives NaN as in every variant.
+                out[slot, f] += weight * (step / (eps if size < eps else size))
             continue
         distance = z.dtype.type(0)
         for f in range(width):
