@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import pytest
+import torch
 from cli_cases import clique_edges
 
 from tvgnn.cli.app import main
@@ -24,8 +25,9 @@ class Outcome:
 
 @pytest.fixture
 def tvgnn(capsys, tmp_path, monkeypatch):
-    """Run ``tvgnn ARGUMENTS`` in an empty folder."""
+    """Run ``tvgnn ARGUMENTS`` in an empty folder; the number of threads is put back afterwards."""
     monkeypatch.chdir(tmp_path)
+    threads = torch.get_num_threads()
 
     def run(*arguments):
         capsys.readouterr()
@@ -33,7 +35,8 @@ def tvgnn(capsys, tmp_path, monkeypatch):
         captured = capsys.readouterr()
         return Outcome(code, captured.out, captured.err)
 
-    return run
+    yield run
+    torch.set_num_threads(threads)
 
 
 @pytest.fixture

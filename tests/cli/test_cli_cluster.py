@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 import scipy.io
 import scipy.sparse as sp
-import torch
 from cli_cases import SMALL, clique_edges
 
 import tvgnn as package
@@ -23,13 +22,6 @@ ALWAYS = {
     "converged", "fit_seconds", "ms_per_epoch", "peak_rss_bytes", "device", "backend", "threads", "versions", "commit",
 }  # fmt: skip
 WITH_LABELS = {"nmi", "acc", "ari", "macro_f1"}
-
-
-@pytest.fixture(autouse=True)
-def _restore_threads():
-    threads = torch.get_num_threads()
-    yield
-    torch.set_num_threads(threads)
 
 
 def metrics_of(folder):
