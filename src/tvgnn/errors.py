@@ -1,6 +1,14 @@
 """Exceptions of tvgnn: each message says what was expected, what came and what to do."""
 
-__all__ = ["BackendUnavailableError", "ClusteringWarning", "DataError", "GraphError", "MemoryLimitError", "TVGNNError", "TrainingError"]
+__all__ = [
+    "BackendUnavailableError",
+    "ClusteringWarning",
+    "DataError",
+    "GraphError",
+    "MemoryLimitError",
+    "TVGNNError",
+    "TrainingError",
+]
 
 
 class TVGNNError(Exception):

@@ -15,20 +15,21 @@ from tvgnn.errors import GraphError
 from tvgnn.graph.adjacency import Adjacency
 from tvgnn.ops.asymmetric_norm import asymmetric_norm
 from tvgnn.ops.total_variation import total_variation
+from tvgnn.shapes import Assignments, Batch, EdgeWeight, Scalar
 
 __all__ = ["asymmetric_norm_loss", "graph_pointers", "total_variation_loss"]
 
 
 def total_variation_loss(
-    assignments: Tensor,
+    assignments: Assignments,
     edge_index: Any,
-    edge_weight: Tensor | None = None,
-    batch: Tensor | None = None,
+    edge_weight: EdgeWeight | None = None,
+    batch: Batch | None = None,
     normalization: str = "weight",
     *,
     batch_size: int | None = None,
     backend: str = "auto",
-) -> Tensor:
+) -> Scalar:
     """Graph total variation of soft assignments (paper, eq. 11 and 13).
 
     ``L_GTV = sum over undirected edges a_ij ||s_i - s_j||_1 / (2 W)``, where W is the total weight of the edges.
@@ -87,13 +88,13 @@ def _mean_over_graphs(numerator: Tensor, denominator: Tensor, batch: Tensor | No
 
 
 def asymmetric_norm_loss(
-    assignments: Tensor,
-    batch: Tensor | None = None,
+    assignments: Assignments,
+    batch: Batch | None = None,
     rho: float | None = None,
     *,
     batch_size: int | None = None,
     backend: str = "auto",
-) -> Tensor:
+) -> Scalar:
     """Balance of soft clusters by the asymmetric norm (paper, eq. 12, 14 and 15).
 
     ``L_AN = (beta - sum_k sum_i |s_ik - quant_k|_rho) / beta`` with ``beta = N rho min(1, K / (rho + 1))``. With

@@ -1,26 +1,16 @@
-"""Tensor-shape vocabulary shared by all signatures.
+"""Tensor-shape vocabulary of the signatures.
 
-Axis names: ``nodes`` (N), ``edges`` (number of directed entries, twice the undirected edges), ``features`` (F),
-``clusters`` (K), ``batch`` (B graphs).
+Axis names: ``nodes`` (N), ``edges`` (directed entries, twice the undirected edges), ``features`` (F), ``clusters`` (K).
 """
 
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float, Int
 from torch import Tensor
 
-__all__ = [
-    "Assignments",
-    "Batch",
-    "Bool",
-    "EdgeIndex",
-    "EdgeWeight",
-    "Float",
-    "Int",
-    "NodeFeatures",
-    "Tensor",
-]
+__all__ = ["Assignments", "Batch", "EdgeWeight", "NodeFeatures", "NodeValues", "Scalar"]
 
 NodeFeatures = Float[Tensor, "nodes features"]
+NodeValues = Float[Tensor, " nodes"]
 Assignments = Float[Tensor, "nodes clusters"]
-EdgeIndex = Int[Tensor, "2 edges"]
 EdgeWeight = Float[Tensor, " edges"]
 Batch = Int[Tensor, " nodes"]
+Scalar = Float[Tensor, ""]

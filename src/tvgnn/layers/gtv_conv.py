@@ -14,6 +14,7 @@ from tvgnn.graph.sparse_matrix import SparseMatrix
 from tvgnn.layers.activations import activation_function, resolve_activation
 from tvgnn.ops.gtv_step import gtv_step
 from tvgnn.ops.sparse_linear import sparse_linear
+from tvgnn.shapes import EdgeWeight, NodeFeatures
 
 __all__ = ["GTVConv", "GTVLayer"]
 
@@ -131,7 +132,7 @@ class GTVConv(GTVLayer):
 
     """
 
-    def forward(self, x: Tensor | SparseMatrix, edge_index: Any, edge_weight: Tensor | None = None) -> Tensor:
+    def forward(self, x: Tensor | SparseMatrix, edge_index: Any, edge_weight: EdgeWeight | None = None) -> NodeFeatures:
         """Apply the layer; see the class for shapes.
 
         Raises:

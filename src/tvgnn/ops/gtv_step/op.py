@@ -11,6 +11,7 @@ from tvgnn.errors import GraphError
 from tvgnn.graph.adjacency import Adjacency
 from tvgnn.ops._backends import select_backend
 from tvgnn.ops.gtv_step.reference import ACTIVATIONS, gtv_step_reference
+from tvgnn.shapes import NodeFeatures
 
 __all__ = ["VARIANTS", "gtv_step"]
 
@@ -19,7 +20,7 @@ VARIANTS = ("shared", "root_weighted", "per_feature")
 
 
 def gtv_step(
-    z: Tensor,
+    z: NodeFeatures,
     adjacency: Adjacency,
     delta: float,
     eps: float = 1e-3,
@@ -28,7 +29,7 @@ def gtv_step(
     act: str = "identity",
     variant: str = "shared",
     backend: str = "auto",
-) -> Tensor:
+) -> NodeFeatures:
     """Take one step of gradient descent on the graph total variation, then add a bias and apply an activation.
 
     ``out_i = act(z_i + delta * sum_j gamma_ij (z_j - z_i) + bias)`` with

@@ -10,11 +10,12 @@ from torch import Tensor
 from tvgnn.graph.adjacency import Adjacency
 from tvgnn.ops._backends import select_backend
 from tvgnn.ops.total_variation.reference import total_variation_reference
+from tvgnn.shapes import Assignments, NodeValues
 
 __all__ = ["total_variation"]
 
 
-def total_variation(s: Tensor, adjacency: Adjacency, *, backend: str = "auto") -> Tensor:
+def total_variation(s: Assignments, adjacency: Adjacency, *, backend: str = "auto") -> NodeValues:
     """Sum the L1 distances from each node to its neighbours: ``tv_i = sum_j a_ij ||s_i - s_j||_1``.
 
     Summed over the nodes of an undirected graph this is the paper's ``||S||_GTV`` with every edge counted twice; the
