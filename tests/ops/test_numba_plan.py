@@ -1,5 +1,8 @@
 """The division of rows into tasks: every entry belongs to exactly one, whatever the degrees."""
 
+import subprocess
+import sys
+
 import numba
 import numpy as np
 import pytest
@@ -131,3 +134,14 @@ def test_plan_does_not_depend_on_threads(threads):
         use_threads(SHARED_ELEMENTS)
         plans.append(make_plan(indptr))
     assert np.array_equal(*plans)
+
+
+def test_first_kernel_leaves_torch_its_number_of_threads():
+    code = (
+        "import torch; torch.set_num_threads(1);"
+        "from tvgnn import total_variation_loss;"
+        "s = torch.softmax(torch.randn(4000, 20), 1); total_variation_loss(s, torch.randint(0, 4000, (2, 20000)));"
+        "print(torch.get_num_threads())"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "1"

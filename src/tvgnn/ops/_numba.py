@@ -38,6 +38,16 @@ SHARED_ELEMENTS = 32768  # torch's own grain size
 # layer has a pool of its own, which competes with torch's spinning workers (measured: 40 % slower epochs on Cora).
 numba.config.THREADING_LAYER_PRIORITY = ["omp", "tbb", "workqueue"]
 
+
+def _start_threads() -> None:
+    """Start numba's threads, which sets OpenMP's number of threads, torch's too, and then give torch its own back."""
+    threads = torch.get_num_threads()
+    numba.set_num_threads(1)
+    torch.set_num_threads(threads)
+
+
+_start_threads()
+
 kernel = njit(parallel=True, fastmath=FASTMATH, cache=True, nogil=True)
 inline = njit(fastmath=FASTMATH, cache=True, nogil=True)
 
