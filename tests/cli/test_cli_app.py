@@ -1,5 +1,6 @@
 """The command as a process: quick help, no torch for it, interruption."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -36,6 +37,15 @@ sys.exit(f"imported: {large & set(sys.modules)}" if large & set(sys.modules) els
 """
     result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr
+
+
+@pytest.mark.parametrize(("given", "used"), [(None, "PASSIVE"), ("ACTIVE", "ACTIVE")])
+def test_threads_wait_passively_unless_the_user_says_otherwise(tvgnn, monkeypatch, given, used):
+    monkeypatch.setenv("OMP_WAIT_POLICY", given or "")
+    if given is None:
+        monkeypatch.delenv("OMP_WAIT_POLICY")
+    tvgnn("--version")
+    assert os.environ["OMP_WAIT_POLICY"] == used
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGINT for one process")
