@@ -79,8 +79,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     tvgnn 0.1.0
     0
     """
-    # OpenMP, loaded with torch, reads this once. By default idle threads spin between parallel regions, and where another
-    # process wants the core the whole run waits for them: 360 against 34 ms an epoch on the digits, measured.
+    # OpenMP, loaded with torch, reads this once. By default idle threads spin between parallel regions, and where
+    # another process wants the core the whole run waits for them: 360 against 34 ms an epoch on the digits, measured.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     # As an exception SIGTERM, which batch systems send, removes the half-written run folder on its way out.
     previous = signal.signal(signal.SIGTERM, _terminate)
