@@ -4,6 +4,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
+# Idle threads sleep: on a machine that runs something else, waiting threads would take the cores from working ones.
+test check: export OMP_WAIT_POLICY ?= PASSIVE
+
 .PHONY: demo test check bench docs format clean
 
 $(STAMP): pyproject.toml constraints.txt
