@@ -9,6 +9,7 @@ from sklearn.base import clone
 from sklearn.datasets import make_blobs
 
 from tvgnn import Graph, TVClustering, load_dataset
+from tvgnn.datasets.synthetic import ring
 from tvgnn.errors import BackendUnavailableError, ClusteringWarning, DataError, GraphError, TrainingError
 from tvgnn.metrics import clustering_accuracy, evaluate
 
@@ -135,6 +136,12 @@ class TestPersistence:
         assert np.array_equal(loaded.graph_.weights, graph.weights)
         assert (loaded.graph_.x != graph.x).nnz == 0
 
+    def test_files_are_as_readable_as_any_other(self, fitted, tmp_path):
+        fitted.save(tmp_path)
+        (tmp_path / "other").touch()
+        modes = {path.stat().st_mode for path in tmp_path.iterdir()}
+        assert len(modes) == 1
+
     def test_damage_is_reported(self, fitted, tmp_path):
         with pytest.raises(DataError, match=r"expected model.json"):
             TVClustering.load(tmp_path)
@@ -236,6 +243,9 @@ class TestInputs:
             ({"tol": -1.0}, "tol"),
             ({"learning_rate": 0.0}, "learning_rate"),
             ({"rho": 0.0}, "rho"),
+            ({"delta_coeff": float("nan")}, "delta_coeff"),
+            ({"balance_coeff": float("inf")}, "balance_coeff"),
+            ({"totvar_coeff": -1.0}, "totvar_coeff"),
             ({"feature_norm": "max"}, "feature_norm"),
             ({"backend": "fast"}, "backend"),
         ],
@@ -283,3 +293,13 @@ def test_digits_beat_chance_by_far():
         warnings.simplefilter("ignore", ClusteringWarning)
         model = TVClustering(10, hidden_channels=64, mlp_channels=32, max_iter=150, random_state=0).fit(graph)
     assert clustering_accuracy(graph.y, model.labels_) > 0.5
+
+
+def test_nothing_grows_with_the_square_of_the_nodes():
+    # 200,000 nodes: one N x N array of bytes would take 40 GB.
+    graph = ring(200_000)
+    model = TVClustering(2, hidden_channels=4, mlp_channels=4, num_layers=1, max_iter=1, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ClusteringWarning)
+        assert model.fit(graph).labels_.shape == (200_000,)
+        assert model.predict(graph).shape == (200_000,)

@@ -209,3 +209,13 @@ class TestErrors:
     def test_gpu_backend_is_refused(self):
         with pytest.raises(BackendUnavailableError, match="use backend='auto'"):
             sparse_linear(self.x, randn(4, 2), backend="gpu")
+
+
+def test_product_in_blocks_of_columns_is_the_same(monkeypatch):
+    from tvgnn.ops.sparse_linear import op
+
+    x, weight = torch.randn(30, 40) * (torch.rand(30, 40) < 0.2), torch.randn(40, 150)
+    matrix = SparseMatrix.from_torch(x.to_sparse())
+    whole = sparse_linear(matrix, weight, backend="cpu")
+    monkeypatch.setattr(op, "_CACHE_BYTES", 0)
+    assert torch.equal(sparse_linear(matrix, weight, backend="cpu"), whole)

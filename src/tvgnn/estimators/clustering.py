@@ -312,7 +312,7 @@ class TVClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
             with torch.random.fork_rng(devices=[]):
                 torch.manual_seed(int(random.randint(2**31 - 1)))
                 model = NodeClusteringModel(config, backend=self.backend).to(self.device_)
-            title = "training" if n_init == 1 else f"restart {attempt + 1}/{n_init}"
+            title = "" if n_init == 1 else f"{attempt + 1}/{n_init}"
             with TrainingProgress(training.max_iter, config.n_clusters, title) as progress:
                 watch = progress.update if self.verbose else None
                 result = train(model, partial(model.losses, *inputs), training, watch)

@@ -142,7 +142,10 @@ def _plain(value: Any) -> Any:
 def _replace(path: Path, write: Any) -> None:
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
+        temporary.touch()  # with the permissions that the user's umask gives; safetensors would make it private
+        mode = temporary.stat().st_mode
         write(str(temporary))
+        temporary.chmod(mode)
         os.replace(temporary, path)
     finally:
         temporary.unlink(missing_ok=True)

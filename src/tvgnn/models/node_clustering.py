@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -32,6 +33,9 @@ class NodeClusteringConfig:
         rho: asymmetry of the balance loss, K - 1 where None.
         eps: smallest distance that divides in GTVConv.
 
+    Raises:
+        ValueError: a value is out of range.
+
     """
 
     in_channels: int
@@ -44,6 +48,18 @@ class NodeClusteringConfig:
     balance_coeff: float = 0.514
     rho: float | None = None
     eps: float = 1e-3
+
+    def __post_init__(self) -> None:
+        if self.num_layers < 1:
+            raise ValueError(f"expected num_layers >= 1, got {self.num_layers}")
+        for name in ("delta_coeff", "totvar_coeff", "balance_coeff"):
+            value = getattr(self, name)
+            if not 0 <= value < math.inf:
+                raise ValueError(f"expected {name} to be a number >= 0, got {value}")
+        if self.rho is not None and not 0 < self.rho < math.inf:
+            raise ValueError(
+                f"expected rho > 0, got {self.rho}; leave it None for K - 1, which asks for equal clusters"
+            )
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
@@ -74,8 +90,6 @@ class NodeClusteringModel(nn.Module):
 
     def __init__(self, config: NodeClusteringConfig, *, backend: str = "auto") -> None:
         super().__init__()
-        if config.num_layers < 1:
-            raise ValueError(f"expected num_layers >= 1, got {config.num_layers}")
         self.config = config
         widths = [config.in_channels] + [config.hidden_channels] * config.num_layers
         self.convs = nn.ModuleList(

@@ -13,6 +13,7 @@ from torch import Tensor
 __all__ = ["TrainingProgress"]
 
 _SECONDS_BETWEEN_UPDATES = 0.25  # what is printed is computed as often as it is printed, not every epoch
+_SHORT = {"total_variation": "tv"}  # the line fits into 80 columns
 
 
 class TrainingProgress:
@@ -25,12 +26,12 @@ class TrainingProgress:
 
     """
 
-    def __init__(self, max_iter: int, n_clusters: int, title: str = "training") -> None:
+    def __init__(self, max_iter: int, n_clusters: int, title: str = "") -> None:
         console = Console(stderr=True)
         self._n_clusters = n_clusters
         self._progress = Progress(
             TextColumn("{task.description}"),
-            BarColumn(),
+            BarColumn(bar_width=8),
             MofNCompleteColumn(),
             TextColumn("{task.fields[state]}"),
             TimeElapsedColumn(),
@@ -57,6 +58,6 @@ class TrainingProgress:
             return
         self._last_update = now
         used = assignments.detach().argmax(1).unique().numel()
-        parts = [f"{name.replace('_', ' ')} {value.item():.4f}" for name, value in terms.items()]
-        state = f"loss {loss:.4f} ({', '.join(parts)}), {used}/{self._n_clusters} clusters"
+        parts = ", ".join(f"{_SHORT.get(name, name)} {value.item():.4f}" for name, value in terms.items())
+        state = f"loss {loss:.4f} ({parts}) {used}/{self._n_clusters} used"
         self._progress.update(self._task, completed=epoch, state=state)

@@ -11,31 +11,29 @@ __all__ = ["product", "value_gradient"]
 
 
 @inline
-def _add_row(indices, values, perm, weight, first, last, out, slot):
+def _add_row(indices, values, weight, first, last, out, slot):
     one = weight.dtype.type(1)
     for e in range(first, last):
         j = indices[e]
-        value = one
-        if values.shape[0] > 0:
-            value = values[perm[e]] if perm.shape[0] > 0 else values[e]
+        value = values[e] if values.shape[0] > 0 else one
         for h in range(weight.shape[1]):
             out[slot, h] += value * weight[j, h]
 
 
 @kernel
-def product(indptr, indices, values, perm, weight, out):
-    """``out = x @ weight`` for x in rows; ``values`` empty means ones, ``perm`` empty means entries in order."""
+def product(indptr, indices, values, weight, out):
+    """``out = x @ weight`` for x in rows; ``values`` empty means ones."""
     plan = make_plan(indptr)
     partial = np.zeros((2 * plan.shape[0], weight.shape[1]), weight.dtype)
     for task in prange(plan.shape[0]):
         for i in range(plan[task, 0], last_row(plan, task)):
             first, last, slot = piece(plan, task, i, indptr)
             if slot >= 0:
-                _add_row(indices, values, perm, weight, first, last, partial, slot)
+                _add_row(indices, values, weight, first, last, partial, slot)
             else:
                 for h in range(weight.shape[1]):
                     out[i, h] = 0
-                _add_row(indices, values, perm, weight, first, last, out, i)
+                _add_row(indices, values, weight, first, last, out, i)
     for task in range(plan.shape[0]):
         if starts_cut_row(plan, task):
             for h in range(weight.shape[1]):

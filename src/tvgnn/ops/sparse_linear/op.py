@@ -14,6 +14,9 @@ from tvgnn.ops.sparse_linear.reference import sparse_linear_reference
 
 __all__ = ["sparse_linear"]
 
+_CACHE_BYTES = 8 * 2**20
+_BLOCK_COLUMNS = 64
+
 
 def sparse_linear(x: SparseMatrix, weight: Tensor, *, backend: str = "auto") -> Tensor:
     """Multiply a sparse matrix by a dense one, ``x @ weight``.
@@ -59,16 +62,21 @@ def sparse_linear(x: SparseMatrix, weight: Tensor, *, backend: str = "auto") -> 
     )
 
 
-def _product(indptr: Tensor, indices: Tensor, values: Tensor | None, perm: Tensor | None, weight: Tensor) -> Tensor:
+def _product(indptr: Tensor, indices: Tensor, values: Tensor | None, weight: Tensor) -> Tensor:
     from tvgnn.ops._numba import as_array, entry_values, use_threads
     from tvgnn.ops.sparse_linear import cpu
 
-    use_threads((indptr.shape[0] + indices.shape[0]) * weight.shape[1])
-    out = weight.new_empty(indptr.shape[0] - 1, weight.shape[1])
-    rows = (as_array(indptr), as_array(indices))
-    order = rows[1][:0] if perm is None else as_array(perm)
-    cpu.product(*rows, entry_values(values, weight), order, as_array(weight), as_array(out))
-    return out
+    rows, width = indptr.shape[0] - 1, weight.shape[1]
+    lists = (as_array(indptr), as_array(indices), entry_values(values, weight))
+    # Gathering from a matrix that no cache holds is faster a few columns at a time, each block copied together first.
+    too_large = weight.nbytes > _CACHE_BYTES and rows <= weight.shape[0]
+    blocks = weight.split(_BLOCK_COLUMNS, dim=1) if too_large and width > _BLOCK_COLUMNS else (weight,)
+    outs = []
+    use_threads((rows + indices.shape[0]) * blocks[0].shape[1])
+    for block in blocks:
+        outs.append(weight.new_empty(rows, block.shape[1]))
+        cpu.product(*lists, as_array(block), as_array(outs[-1]))
+    return outs[0] if len(outs) == 1 else torch.cat(outs, dim=1)
 
 
 @torch.library.custom_op("tvgnn::sparse_linear", mutates_args=(), device_types="cpu")
@@ -81,7 +89,7 @@ def _forward(
     t_indices: Tensor,
     t_perm: Tensor | None,
 ) -> Tensor:
-    return _product(indptr, indices, values, None, weight)
+    return _product(indptr, indices, values, weight)
 
 
 @_forward.register_fake
@@ -106,7 +114,10 @@ def _backward(
     from tvgnn.ops._numba import as_array, use_threads
     from tvgnn.ops.sparse_linear import cpu
 
-    dweight = _product(t_indptr, t_indices, values, t_perm, grad) if needs_weight else weight.new_empty(0, 0)
+    dweight = weight.new_empty(0, 0)
+    if needs_weight:
+        by_column = values if values is None or t_perm is None else values.index_select(0, t_perm)
+        dweight = _product(t_indptr, t_indices, by_column, grad)
     dvalues = weight.new_empty(indices.shape[0] if needs_values else 0)
     if needs_values:
         use_threads(indices.shape[0] * weight.shape[1])
