@@ -5,9 +5,9 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 # Idle threads sleep: on a machine that runs something else, waiting threads would take the cores from working ones.
-test check: export OMP_WAIT_POLICY ?= PASSIVE
+test: export OMP_WAIT_POLICY ?= PASSIVE
 
-.PHONY: demo test check bench docs format clean
+.PHONY: demo test lint check bench docs format clean
 
 $(STAMP): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -21,12 +21,13 @@ demo: $(STAMP)
 test: $(STAMP)
 	$(BIN)/python -m pytest
 
-check: $(STAMP)
+lint: $(STAMP)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/python -m pytest
+
+check: lint test
 
 format: $(STAMP)
 	$(BIN)/ruff format .
