@@ -37,7 +37,7 @@ bench: $(STAMP)
 	$(BIN)/python -m benchmarks.run --suite short
 
 docs: $(STAMP)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt '.[docs]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[docs]'
 	$(BIN)/mkdocs build --strict
 
 clean:
