@@ -226,3 +226,11 @@ class TestErrors:
     def test_gpu_backend_is_refused(self):
         with pytest.raises(BackendUnavailableError, match="use backend='auto'"):
             asymmetric_norm(torch.zeros(4, 2), pointers(4), 1.0, backend="gpu")
+
+
+def test_long_columns_keep_their_digits_in_float32():
+    torch.manual_seed(0)
+    s = torch.softmax(20 * torch.randn(300_000, 4), dim=1)
+    graph_ptr = torch.tensor([0, s.shape[0]])
+    exact = asymmetric_norm(s.double(), graph_ptr, 3.0, backend="reference")
+    assert asymmetric_norm(s, graph_ptr, 3.0, backend="cpu").item() == pytest.approx(exact.item(), rel=1e-6)

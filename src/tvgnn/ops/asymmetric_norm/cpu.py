@@ -7,9 +7,40 @@ import math
 import numpy as np
 from numba import prange
 
-from tvgnn.ops._numba import kernel
+from tvgnn.ops._numba import inline, kernel
 
 __all__ = ["backward", "forward"]
+
+
+@inline
+def _select(values, rank):
+    """Value of this rank in ascending order by Hoare's quickselect, which reorders ``values``; NaN if one is there.
+
+    Compiles in a tenth of the time that numba takes for ``np.partition``.
+    """
+    for value in values:
+        if value != value:
+            return value
+    low, high = 0, values.shape[0] - 1
+    while low < high:
+        pivot = values[(low + high) // 2]
+        i, j = low, high
+        while i <= j:
+            while values[i] < pivot:
+                i += 1
+            while values[j] > pivot:
+                j -= 1
+            if i <= j:
+                values[i], values[j] = values[j], values[i]
+                i += 1
+                j -= 1
+        if rank <= j:
+            high = j
+        elif rank >= i:
+            low = i
+        else:
+            break
+    return values[rank]
 
 
 @kernel
@@ -31,11 +62,11 @@ def forward(s, graph_ptr, rho, norms, holders):
         for i in range(nodes):
             values[i] = s[first + i, k]
         above = min(np.int64(math.floor(nodes / (rho + 1.0))), nodes - 1)
-        quantile = np.partition(values, nodes - 1 - above)[nodes - 1 - above]
-        total = s.dtype.type(0)
+        quantile = _select(values, nodes - 1 - above)
+        total = np.float64(0)  # a column of 10^5 float32 values would lose three digits
         holder = -1
         for i in range(nodes):
-            difference = values[i] - quantile
+            difference = s[first + i, k] - quantile
             total += s.dtype.type(rho) * difference if difference >= 0 else -difference
             if holder < 0 and difference == 0:
                 holder = first + i
