@@ -26,13 +26,8 @@ def set_threads(threads: int | None) -> None:
     """Use this many CPU threads; None leaves torch's own choice."""
     if threads is None:
         return
-    import numba
     import torch
 
-    import tvgnn.ops  # noqa: F401  (chooses numba's threading layer)
-
-    # Starting numba's threads resets the OpenMP setting that torch shares, so they are started first.
-    numba.set_num_threads(1)
     torch.set_num_threads(threads)
 
 

@@ -82,16 +82,17 @@ class SparseMatrix:
     @classmethod
     def from_torch(cls, matrix: Tensor) -> Self:
         """Take a torch CSR or COO matrix (rows, columns); entries keep their order within a row."""
+        # Values are cloned: torch.compile cannot guard a view whose base is a sparse tensor.
         if matrix.layout == torch.sparse_coo and matrix.dim() == matrix.sparse_dim() == 2:
             matrix = matrix.coalesce()
             rows, columns = matrix.indices()
-            return cls.from_csr(row_pointers(rows, matrix.shape[0]), columns, matrix.values(), matrix.shape[1])
+            return cls.from_csr(row_pointers(rows, matrix.shape[0]), columns, matrix.values().clone(), matrix.shape[1])
         if matrix.layout != torch.sparse_csr or matrix.dim() != 2:
             raise GraphError(
                 f"expected a 2-D torch matrix with layout sparse_csr or sparse_coo, got layout {matrix.layout} and "
                 f"shape {tuple(matrix.shape)}; convert it with .to_sparse_csr()"
             )
-        return cls.from_csr(matrix.crow_indices(), matrix.col_indices(), matrix.values(), matrix.shape[1])
+        return cls.from_csr(matrix.crow_indices(), matrix.col_indices(), matrix.values().clone(), matrix.shape[1])
 
     @classmethod
     def from_csr(cls, indptr: Tensor, indices: Tensor, values: Tensor | None, num_columns: int) -> Self:
@@ -110,6 +111,13 @@ class SparseMatrix:
         """Row of every entry, (entries,) int64."""
         ids = torch.arange(self.num_rows, device=self.indptr.device)
         return torch.repeat_interleave(ids, self.indptr.diff().long(), output_size=self.num_entries)
+
+    def lists(self) -> tuple[Tensor, Tensor, Tensor | None, Tensor | None, Tensor | None, Tensor | None]:
+        """What operators take: indptr, indices, values, then those of the transposed lists, perm last, or Nones."""
+        by_column = self.transposed
+        if by_column is None:
+            return self.indptr, self.indices, self.values, None, None, None
+        return self.indptr, self.indices, self.values, by_column.indptr, by_column.indices, by_column.perm
 
     def with_values(self, values: Tensor | None) -> Self:
         """Return the same pattern with other values (entries,), which must be symmetric too where the matrix is.

@@ -69,21 +69,8 @@ def gtv_step(
         raise GraphError(f"expected bias of shape ({z.shape[1]},), one per column of z, got {tuple(bias.shape)}")
     if select_backend(backend, z.device, z.dtype) == "reference":
         return gtv_step_reference(z, adjacency, delta, eps, bias, act, variant)
-    lists = adjacency.transposed
-    return torch.ops.tvgnn.gtv_step(
-        z,
-        adjacency.indptr,
-        adjacency.indices,
-        adjacency.values,
-        None if lists is None else lists.indptr,
-        None if lists is None else lists.indices,
-        None if lists is None else lists.perm,
-        bias,
-        delta,
-        eps,
-        _ACT_CODES.index(act),
-        VARIANTS.index(variant),
-    )
+    codes = (_ACT_CODES.index(act), VARIANTS.index(variant))
+    return torch.ops.tvgnn.gtv_step(z, *adjacency.lists(), bias, delta, eps, *codes)
 
 
 @torch.library.custom_op("tvgnn::gtv_step", mutates_args=(), device_types="cpu")

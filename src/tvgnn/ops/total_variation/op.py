@@ -44,16 +44,7 @@ def total_variation(s: Assignments, adjacency: Adjacency, *, backend: str = "aut
     adjacency.check_rows(s, "s")
     if select_backend(backend, s.device, s.dtype) == "reference":
         return total_variation_reference(s, adjacency)
-    lists = adjacency.transposed
-    return torch.ops.tvgnn.total_variation(
-        s,
-        adjacency.indptr,
-        adjacency.indices,
-        adjacency.values,
-        None if lists is None else lists.indptr,
-        None if lists is None else lists.indices,
-        None if lists is None else lists.perm,
-    )
+    return torch.ops.tvgnn.total_variation(s, *adjacency.lists())
 
 
 @torch.library.custom_op("tvgnn::total_variation", mutates_args=(), device_types="cpu")

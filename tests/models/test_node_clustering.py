@@ -1,0 +1,62 @@
+import pytest
+import torch
+
+from tvgnn.graph.adjacency import Adjacency
+from tvgnn.graph.graph import Graph
+from tvgnn.graph.sparse_matrix import SparseMatrix
+from tvgnn.models import NodeClusteringConfig, NodeClusteringModel
+
+CONFIG = NodeClusteringConfig(6, 3, hidden_channels=8, mlp_channels=5)
+
+
+def path_graph(nodes):
+    ends = torch.arange(nodes - 1)
+    return Adjacency.from_graph(Graph.from_edge_index(torch.stack([ends, ends + 1]), num_nodes=nodes))
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_whole_model_compiles_without_graph_breaks(sparse):
+    torch.manual_seed(0)
+    model, adjacency = NodeClusteringModel(CONFIG), path_graph(20)
+    dense = torch.randn(20, 6) * (torch.rand(20, 6) < 0.5)
+    x = SparseMatrix.from_torch(dense.to_sparse()) if sparse else dense
+
+    def loss(x, adjacency):
+        terms, _ = model.losses(x, adjacency)
+        return terms["total_variation"] + terms["balance"]
+
+    expected = torch.autograd.grad(loss(x, adjacency), list(model.parameters()))
+    compiled = torch.compile(loss, fullgraph=True, backend="aot_eager")
+    got = torch.autograd.grad(compiled(x, adjacency), list(model.parameters()))
+    assert compiled(x, adjacency).item() == pytest.approx(loss(x, adjacency).item(), rel=1e-6)
+    for a, b in zip(expected, got, strict=True):
+        assert torch.allclose(a, b, atol=1e-6)
+
+
+def test_state_dict_names():
+    names = set(NodeClusteringModel(CONFIG).state_dict())
+    convolutions = {f"convs.{i}.{name}" for i in (0, 1) for name in ("weight", "bias")}
+    assert names == convolutions | {f"pool.mlp.{i}.{name}" for i in (0, 2) for name in ("weight", "bias")}
+
+
+def test_defaults_are_the_papers_column():
+    config = NodeClusteringConfig(6, 3)
+    assert (config.hidden_channels, config.num_layers, config.mlp_channels) == (512, 2, 256)
+    assert (config.delta_coeff, config.totvar_coeff, config.balance_coeff) == (0.311, 0.785, 0.514)
+
+
+def test_order_of_the_nodes_does_not_matter():
+    torch.manual_seed(0)
+    model, x, order = NodeClusteringModel(CONFIG), torch.randn(20, 6), torch.randperm(20)
+    ends = torch.arange(19)
+    edges = torch.stack([torch.cat([ends, ends + 1]), torch.cat([ends + 1, ends])])
+    place = torch.argsort(order)
+    given = model.infer(x, Adjacency.from_edge_index(edges, None, 20))[0]
+    shuffled = model.infer(x[order], Adjacency.from_edge_index(place[edges], None, 20))[0]
+    assert torch.allclose(shuffled, given[order], atol=1e-5)
+
+
+@pytest.mark.parametrize("options", [{"num_layers": 0}, {"delta_coeff": float("nan")}, {"rho": -1.0}])
+def test_config_is_checked(options):
+    with pytest.raises(ValueError, match=next(iter(options))):
+        NodeClusteringConfig(6, 3, **options)
