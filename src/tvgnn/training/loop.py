@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from tvgnn.errors import TrainingError
 from tvgnn.training.early_stopping import BestState, EarlyStopping
+from tvgnn.training.memory import reused_buffers
 
 __all__ = ["Losses", "TrainingConfig", "TrainingResult", "train", "training_step"]
 
@@ -104,17 +105,18 @@ def train(module: nn.Module, losses: Losses, config: TrainingConfig, watch: Watc
     stopping, best = EarlyStopping(config.patience, config.tol), BestState(module)
     history: list[float] = []
     start = time.perf_counter()
-    while len(history) < config.max_iter and not stopping.stop:
-        loss_tensor, terms, assignments = training_step(losses, optimizer)
-        loss = loss_tensor.item()
-        if not math.isfinite(loss):
-            raise TrainingError(_explain(loss, len(history) + 1, terms, config.learning_rate))
-        history.append(loss)
-        if stopping.improved(loss):
-            best.save()
-        optimizer.step()
-        if watch is not None:
-            watch(len(history), loss, terms, assignments)
+    with reused_buffers():
+        while len(history) < config.max_iter and not stopping.stop:
+            loss_tensor, terms, assignments = training_step(losses, optimizer)
+            loss = loss_tensor.item()
+            if not math.isfinite(loss):
+                raise TrainingError(_explain(loss, len(history) + 1, terms, config.learning_rate))
+            history.append(loss)
+            if stopping.improved(loss):
+                best.save()
+            optimizer.step()
+            if watch is not None:
+                watch(len(history), loss, terms, assignments)
     best.restore()
     return TrainingResult(stopping.best, history, len(history), stopping.stop, time.perf_counter() - start)
 
