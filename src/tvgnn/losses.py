@@ -76,9 +76,7 @@ def _mean_over_graphs(numerator: Tensor, denominator: Tensor, batch: Tensor | No
     if batch is None:
         top, bottom = numerator.sum()[None], denominator.sum()[None]
     else:
-        if batch.shape != numerator.shape:
-            raise GraphError(f"expected batch of shape ({numerator.shape[0]},), got {tuple(batch.shape)}")
-        size = _number_of_graphs(batch, batch_size)
+        size = _number_of_graphs(batch, numerator.shape[0], batch_size)
         top = numerator.new_zeros(size).index_add(0, batch, numerator)
         bottom = denominator.new_zeros(size).index_add(0, batch, denominator)
     if top.shape[0] == 0:
@@ -121,6 +119,8 @@ def asymmetric_norm_loss(
         0.0
 
     """
+    if assignments.dim() != 2:
+        raise GraphError(f"expected assignments of shape (N, K), got {tuple(assignments.shape)}")
     clusters = assignments.shape[1]
     if rho is not None and not rho > 0:
         raise ValueError(f"expected rho > 0, got {rho}; leave it None for K - 1, which asks for equal clusters")
@@ -138,16 +138,23 @@ def graph_pointers(x: Tensor, batch: Tensor | None, batch_size: int | None) -> t
     """Group nodes by graph: (order (N,) that sorts them, None if it is the given one; pointers (B + 1,) int64)."""
     if batch is None:
         return None, torch.arange(2, device=x.device) * x.shape[0]
-    if batch.shape != x.shape[:1]:
-        raise GraphError(f"expected batch of shape ({x.shape[0]},), got {tuple(batch.shape)}")
-    size = _number_of_graphs(batch, batch_size)
+    size = _number_of_graphs(batch, x.shape[0], batch_size)
     order = torch.argsort(batch, stable=True)
     counts = torch.zeros(size + 1, dtype=torch.int64, device=x.device)
     counts.scatter_add_(0, batch.long() + 1, torch.ones_like(batch, dtype=torch.int64))
     return order, counts.cumsum(0)
 
 
-def _number_of_graphs(batch: Tensor, batch_size: int | None) -> int:
-    if batch_size is not None:
+def _number_of_graphs(batch: Tensor, nodes: int, batch_size: int | None) -> int:
+    """Check the graph numbers of ``nodes`` nodes and return how many graphs there are."""
+    if batch.shape != (nodes,):
+        raise GraphError(f"expected batch of shape ({nodes},), got {tuple(batch.shape)}")
+    if batch.is_floating_point() or batch.dtype == torch.bool:
+        raise GraphError(f"expected batch to hold integers, got {batch.dtype}; convert it with .long()")
+    if torch.compiler.is_compiling() and batch_size is not None:
         return batch_size
-    return int(batch.max().item()) + 1 if batch.shape[0] else 0
+    low, high = (int(batch.min().item()), int(batch.max().item())) if nodes else (0, -1)
+    size = high + 1 if batch_size is None else batch_size
+    if low < 0 or high >= size:
+        raise GraphError(f"expected batch numbers in [0, {size}), got {low if low < 0 else high}")
+    return size

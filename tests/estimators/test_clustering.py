@@ -154,6 +154,10 @@ class TestPersistence:
         (tmp_path / "model.json").write_text(json.dumps(description | {"format": 99}))
         with pytest.raises(DataError, match="format 1, got 99"):
             TVClustering.load(tmp_path)
+        for key, value in (("learned", []), ("config", None), ("feature_norm", "q"), ("num_nodes", 3)):
+            (tmp_path / "model.json").write_text(json.dumps(description | {key: value}))
+            with pytest.raises(DataError, match="damaged"):
+                TVClustering.load(tmp_path)
 
 
 class TestTraining:

@@ -133,6 +133,27 @@ def test_constant_assignments_have_no_variation(seed):
     assert total_variation_loss(s[:1].expand_as(s), edges).item() == 0
 
 
+@pytest.mark.parametrize(
+    ("batch", "size", "message"),
+    [
+        (torch.zeros(4), None, "integers"),
+        (torch.zeros(4, dtype=torch.bool), None, "integers"),
+        (torch.tensor([-1, 0, 0, 0]), None, r"\[0, 1\), got -1"),
+        (torch.tensor([0, 1, 2, 0]), 2, r"\[0, 2\), got 2"),
+    ],
+)
+def test_batch_numbers_are_checked(batch, size, message):
+    with pytest.raises(GraphError, match=message):
+        total_variation_loss(HALVES, P4, batch=batch, batch_size=size)
+    with pytest.raises(GraphError, match=message):
+        asymmetric_norm_loss(HALVES, batch, batch_size=size)
+
+
+def test_assignments_have_two_axes():
+    with pytest.raises(GraphError, match=r"\(N, K\)"):
+        asymmetric_norm_loss(torch.ones(3))
+
+
 def test_gradients_with_the_normaliser():
     torch.manual_seed(0)
     logits = torch.randn(4, 3, dtype=torch.float64, requires_grad=True)

@@ -14,7 +14,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
 from tvgnn.errors import DataError
-from tvgnn.estimators.feature_scaling import FeatureScaling
+from tvgnn.estimators.feature_scaling import FEATURE_NORMS, FeatureScaling
 from tvgnn.graph.graph import Graph
 from tvgnn.models.node_clustering import NodeClusteringConfig, NodeClusteringModel
 
@@ -78,7 +78,7 @@ def load(cls: type[TVClustering], folder: str | os.PathLike[str]) -> TVClusterin
         return _rebuild(cls, description, arrays)
     except DataError:
         raise
-    except (KeyError, TypeError, ValueError, RuntimeError, SafetensorError) as error:
+    except (AttributeError, KeyError, TypeError, ValueError, RuntimeError, SafetensorError) as error:
         raise DataError(
             f"expected a model that TVClustering.save() wrote in {path}, but it is damaged: {error}"
         ) from error
@@ -90,6 +90,8 @@ def _rebuild(cls: type[TVClustering], description: dict[str, Any], arrays: dict[
     estimator.model_ = NodeClusteringModel(NodeClusteringConfig(**description["config"]), backend=estimator.backend)
     prefix = "model."
     estimator.model_.load_state_dict({k[len(prefix) :]: v for k, v in arrays.items() if k.startswith(prefix)})
+    if description["feature_norm"] not in FEATURE_NORMS:
+        raise ValueError(f"unknown feature_norm {description['feature_norm']!r}")
     scaling = [arrays[f"scaling.{name}"].numpy() if f"scaling.{name}" in arrays else None for name in ("mean", "scale")]
     estimator.feature_scaling_ = FeatureScaling(description["feature_norm"], *scaling)
     estimator.feature_norm_ = description["feature_norm"]
