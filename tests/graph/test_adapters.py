@@ -253,3 +253,18 @@ def test_pyg_data_without_edges_or_of_many_types_is_refused():
 def test_edge_index_class_is_read_whatever_its_undirected_flag_says():
     graph = Graph.from_edge_index(EdgeIndex(torch.tensor([[0, 1], [1, 2]]), sparse_size=(3, 3)))
     assert dense(graph) == [[0, 1, 0], [1, 0, 1], [0, 1, 0]]
+
+
+@pytest.mark.parametrize("layout", ["coo", "csr"])
+def test_torch_sparse_adjacency(layout):
+    dense = torch.tensor([[0.0, 2.0, 0.0], [2.0, 0.0, 1.0], [0.0, 1.0, 0.0]])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # torch calls its CSR type beta, once a process
+        sparse = dense.to_sparse() if layout == "coo" else dense.to_sparse_csr()
+    assert np.array_equal(Graph.from_scipy(sparse).adjacency().toarray(), dense.numpy())
+
+
+def test_networkx_graph_as_adjacency_names_its_adapter():
+
+    with pytest.raises(GraphError, match="from_networkx"):
+        Graph.from_scipy(nx.path_graph(3))

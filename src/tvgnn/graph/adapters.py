@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from tvgnn.errors import GraphError
 from tvgnn.graph.symmetrize import Symmetry
-from tvgnn.graph.validation import as_array, as_edge_weight, as_indices, as_node_ids, is_missing
+from tvgnn.graph.validation import as_array, as_edge_weight, as_indices, as_node_ids, is_missing, torch_to_scipy
 
 __all__ = ["RawGraph", "read_edge_index", "read_edge_table", "read_networkx", "read_pyg", "read_scipy"]
 
@@ -70,6 +70,12 @@ def read_edge_index(edge_index: Any, edge_weight: Any = None, **attributes: Any)
 
 def read_scipy(adjacency: Any, **attributes: Any) -> RawGraph:
     """Read a square sparse matrix or dense array; one that stores only ones (and zeros) is unweighted."""
+    if hasattr(adjacency, "nodes") and hasattr(adjacency, "edges"):
+        raise GraphError(
+            f"adjacency must be a matrix, got {type(adjacency).__name__}; build a graph with Graph.from_networkx"
+        )
+    if "sparse" in str(getattr(adjacency, "layout", "")):
+        adjacency = torch_to_scipy(adjacency)
     matrix = adjacency if sp.issparse(adjacency) else as_array(adjacency, "adjacency")
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise GraphError(f"adjacency must be square, got shape {tuple(matrix.shape)}")

@@ -23,6 +23,7 @@ __all__ = [
     "as_node_ids",
     "is_missing",
     "name_node",
+    "torch_to_scipy",
 ]
 
 Features: TypeAlias = Any
@@ -82,7 +83,7 @@ def as_features(x: Any, node_ids: Sequence[Hashable], dtype: np.dtype[Any]) -> F
         If the type is not real numbers, the number of rows is not N, or a value is not finite.
     """
     if sp.issparse(x) or "sparse" in str(getattr(x, "layout", "")):
-        return _sparse_features(x if sp.issparse(x) else _torch_to_scipy(x), node_ids, dtype)
+        return _sparse_features(x if sp.issparse(x) else torch_to_scipy(x), node_ids, dtype)
     array = as_array(x, "x")
     _check_feature_type(array.dtype)
     if array.ndim == 1:
@@ -117,7 +118,8 @@ def _sparse_features(x: Any, node_ids: Sequence[Hashable], dtype: np.dtype[Any])
     return result
 
 
-def _torch_to_scipy(x: Any) -> Any:
+def torch_to_scipy(x: Any) -> Any:
+    """Copy a torch sparse matrix of any layout into a scipy one."""
     x = x.detach().cpu()
     if str(x.layout) == "torch.sparse_csr":
         parts = (x.values().numpy(), x.col_indices().numpy(), x.crow_indices().numpy())
