@@ -362,7 +362,8 @@ class TVClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
             assignments, embedding = self.model_.infer(*self._tensors(graph))
             return assignments.cpu().numpy(), embedding.cpu().numpy()
         x = validate_data(self, X, accept_sparse="csr", dtype=[np.float32, np.float64], reset=False)
-        return self._infer_rows(Graph.from_edge_index(np.empty((2, 0), np.int64), x=x).x)
+        like = self.graph_.x.dtype
+        return self._infer_rows(Graph.from_edge_index(np.empty((2, 0), np.int64), x=x, dtype=like).x)
 
     def _infer_rows(self, x: Any) -> tuple[np.ndarray, np.ndarray]:
         x = same_kind(x, self.graph_.x)

@@ -24,7 +24,16 @@ if TYPE_CHECKING:
 __all__ = ["load", "save"]
 
 _FORMAT = 1
-_SCALARS = ("n_clusters_found_", "loss_", "n_iter_", "converged_", "fit_seconds_", "backend_", "device_")
+_SCALARS = {
+    "n_clusters_found_": int,
+    "loss_": float,
+    "n_iter_": int,
+    "converged_": bool,
+    "fit_seconds_": float,
+    "ms_per_epoch_": float,
+    "backend_": str,
+    "device_": str,
+}
 
 
 def save(estimator: TVClustering, folder: str | os.PathLike[str]) -> None:
@@ -53,12 +62,13 @@ def save(estimator: TVClustering, folder: str | os.PathLike[str]) -> None:
         "loss_terms": estimator.loss_terms_,
         "learned": {name: _plain(getattr(estimator, name)) for name in _SCALARS},
     }
+    text = json.dumps(description, indent=2, default=_plain)  # before any file is written, since it may fail
     _replace(path / "model.safetensors", lambda temporary: save_file(_contiguous(arrays), temporary))
-    _replace(path / "model.json", lambda temporary: Path(temporary).write_text(json.dumps(description, indent=2)))
+    _replace(path / "model.json", lambda temporary: Path(temporary).write_text(text, encoding="utf-8"))
 
 
 def load(cls: type[TVClustering], folder: str | os.PathLike[str]) -> TVClustering:
-    """Read what `save` wrote.
+    """Read what `save` wrote; the network is put on the device that trained it or, where that is missing, on the CPU.
 
     Raises:
         DataError: a file is missing, damaged or of another format.
@@ -79,30 +89,74 @@ def load(cls: type[TVClustering], folder: str | os.PathLike[str]) -> TVClusterin
     except DataError:
         raise
     except (AttributeError, KeyError, TypeError, ValueError, RuntimeError, SafetensorError) as error:
+        reason = f"no entry {error}" if isinstance(error, KeyError) else str(error)
         raise DataError(
-            f"expected a model that TVClustering.save() wrote in {path}, but it is damaged: {error}"
+            f"expected a model that TVClustering.save() wrote in {path}, but it is damaged: {reason}"
         ) from error
 
 
 def _rebuild(cls: type[TVClustering], description: dict[str, Any], arrays: dict[str, torch.Tensor]) -> TVClustering:
+    broken = next((name for name, value in arrays.items() if not torch.isfinite(value).all()), None)
+    if broken is not None:
+        raise ValueError(f"expected finite numbers in {broken}")
     estimator = cls(**description["parameters"])
-    estimator.n_features_in_ = description["n_features_in"]
-    estimator.model_ = NodeClusteringModel(NodeClusteringConfig(**description["config"]), backend=estimator.backend)
-    prefix = "model."
-    estimator.model_.load_state_dict({k[len(prefix) :]: v for k, v in arrays.items() if k.startswith(prefix)})
-    if description["feature_norm"] not in FEATURE_NORMS:
-        raise ValueError(f"unknown feature_norm {description['feature_norm']!r}")
-    scaling = [arrays[f"scaling.{name}"].numpy() if f"scaling.{name}" in arrays else None for name in ("mean", "scale")]
-    estimator.feature_scaling_ = FeatureScaling(description["feature_norm"], *scaling)
-    estimator.feature_norm_ = description["feature_norm"]
     estimator.graph_ = _graph(arrays, description["num_nodes"], description["node_ids"])
-    for name in ("labels_", "assignments_", "embedding_"):
-        setattr(estimator, name, arrays[name].numpy())
-    estimator.loss_history_ = arrays["loss_history_"].tolist()
-    estimator.loss_terms_ = description["loss_terms"]
-    for name, value in description["learned"].items():
-        setattr(estimator, name, value)
+    estimator.n_features_in_ = description["n_features_in"]
+    _expect("n_features_in", estimator.n_features_in_, estimator.graph_.num_features)
+    config = NodeClusteringConfig(**description["config"])
+    _expect("config.in_channels", config.in_channels, estimator.n_features_in_)
+    with torch.device("meta"):  # takes no memory and no random numbers before the sizes are known to fit
+        estimator.model_ = NodeClusteringModel(config, backend=estimator.backend)
+    prefix = "model."
+    state = {name[len(prefix) :]: value.float() for name, value in arrays.items() if name.startswith(prefix)}
+    estimator.model_.load_state_dict(state, assign=True)
+    _restore_scaling(estimator, description["feature_norm"], arrays)
+    _restore_results(estimator, config, description, arrays)
     return estimator
+
+
+def _restore_scaling(estimator: TVClustering, kind: str | None, arrays: dict[str, torch.Tensor]) -> None:
+    if kind not in FEATURE_NORMS:
+        raise ValueError(f"unknown feature_norm {kind!r}")
+    scaling = {name: arrays[f"scaling.{name}"].numpy() for name in ("mean", "scale") if f"scaling.{name}" in arrays}
+    needed = 0 if kind != "standardize" else 1 if sp.issparse(estimator.graph_.x) else 2
+    _expect("number of scaling arrays", len(scaling), needed)
+    for name, value in scaling.items():
+        _expect(f"shape of scaling.{name}", value.shape, (estimator.n_features_in_,))
+    estimator.feature_scaling_, estimator.feature_norm_ = FeatureScaling(kind, **scaling), kind
+
+
+def _restore_results(
+    estimator: TVClustering, config: NodeClusteringConfig, description: dict[str, Any], arrays: dict[str, torch.Tensor]
+) -> None:
+    nodes = estimator.graph_.num_nodes
+    shapes = {"assignments_": (nodes, config.n_clusters), "embedding_": (nodes, config.hidden_channels)}
+    for name, shape in {"labels_": (nodes,), **shapes}.items():
+        _expect(f"shape of {name}", tuple(arrays[name].shape), shape)
+        _expect(f"dtype of {name}", arrays[name].dtype, torch.int64 if name == "labels_" else torch.float32)
+        setattr(estimator, name, arrays[name].numpy())
+    _expect("labels_", estimator.labels_.tolist(), estimator.assignments_.argmax(1).tolist())
+    estimator.loss_history_ = arrays["loss_history_"].tolist()
+    estimator.loss_terms_ = dict(description["loss_terms"])
+    for name, kind in _SCALARS.items():
+        setattr(estimator, name, kind(description["learned"][name]))
+    if not _is_present(estimator.device_):
+        estimator.device_ = "cpu"
+    estimator.model_.to(estimator.device_)
+
+
+def _expect(name: str, got: Any, expected: Any) -> None:
+    if got != expected:
+        shown = [text if len(text) < 80 else f"{text[:80]}..." for text in (str(expected), str(got))]
+        raise ValueError(f"expected {name} to be {shown[0]}, got {shown[1]}")
+
+
+def _is_present(device: str) -> bool:
+    try:
+        torch.empty(0, device=device)
+    except (RuntimeError, AssertionError):  # torch asserts that it was built for the device
+        return False
+    return device != "meta"
 
 
 def _graph_arrays(graph: Graph) -> dict[str, torch.Tensor]:
@@ -126,7 +180,12 @@ def _graph(arrays: dict[str, torch.Tensor], num_nodes: int, node_ids: list[Any] 
         x = sp.csr_array((part["x.data"], part["x.indices"], part["x.indptr"]), shape=tuple(part["x.shape"]))
     rows = np.repeat(np.arange(num_nodes), np.diff(part["indptr"]))
     return Graph.from_edge_index(
-        np.stack([rows, part["indices"]]), part.get("weights"), num_nodes=num_nodes, x=x, node_ids=node_ids
+        np.stack([rows, part["indices"]]),
+        part.get("weights"),
+        num_nodes=num_nodes,
+        x=x,
+        node_ids=node_ids,
+        dtype=x.dtype,
     )
 
 
@@ -138,6 +197,8 @@ def _plain(value: Any) -> Any:
     """Value for JSON; a random generator has none, so that a loaded estimator draws afresh."""
     if isinstance(value, np.generic):
         return value.item()
+    if isinstance(value, torch.device):
+        return str(value)
     return value if value is None or isinstance(value, str | int | float | bool) else None
 
 
