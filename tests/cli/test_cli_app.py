@@ -49,7 +49,11 @@ def test_threads_wait_passively_unless_the_user_says_otherwise(tvgnn, monkeypatc
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGINT for one process")
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)], ids=["Ctrl-C", "SIGTERM"])
+@pytest.mark.parametrize(
+    ("number", "code"),
+    [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)],
+    ids=["Ctrl-C", "SIGTERM", "SIGHUP"],
+)
 def test_an_interrupted_run_leaves_nothing(tmp_path, number, code):
     arguments = ["cluster", "--dataset", "ring", "-k", "2", "--patience", "100000", "--max-epochs", "100000"]
     process = subprocess.Popen([*COMMAND, *arguments, "--out", "out"], cwd=tmp_path, stderr=subprocess.PIPE, text=True)

@@ -29,6 +29,8 @@ RING = ("cluster", "--dataset", "ring", "-k", "2", *SMALL)
         ([*RING, "--feature-norm", "max"], "--feature-norm"),
         ([*RING, "--backend", "fpga"], "backend to be one of"),
         ([*RING, "--device", "abacus"], "expected a device that this machine has, got 'abacus'"),
+        ([*RING, "--device", "meta"], "expected a device that this machine has, got 'meta'"),
+        ([*RING, "--threads", "99999"], "--threads to be at most"),
         ([*RING, "--epochs", "5"], "No such option: --epochs"),
         ([*RING, "--structural-dim", "3"], "--structural-dim needs --structural-features"),
         ([*RING, "--mirror", "nowhere"], "mirror must name an existing folder"),

@@ -145,6 +145,9 @@ def test_header_can_be_stated(write):
     (b"# c\n0,1,1\n\n1,2,nan\n", "line 4: expected a finite non-negative weight, got nan"),
     (b"0 1 1\n1 2 inf\n", "line 2: expected a finite"),
     (b"a,b,1\nb,c,-0.5\n", "line 2: expected a finite non-negative weight, got '-0.5'"),
+    (b"source,target,weight\na,b,1\nb,c,x\n", "line 3: expected a finite non-negative weight, got 'x'"),
+    (b"0,1,1\n1,2,1e39\n", "line 2: expected a finite non-negative weight, got 1e.39"),
+    (b"a,b,1\nb,c,1e39\n", "line 2: expected a finite non-negative weight, got '1e39'"),
     (b"a,b,knows\n", "line 1: expected a finite non-negative weight, got 'knows'"),
     (b"0,1,\n", "line 1: expected a finite non-negative weight, got ''"),
     (b"a;b;1,5\n", "line 1: expected a finite non-negative weight, got '1,5'"),
@@ -157,6 +160,11 @@ def test_hostile_files_are_refused_naming_the_line(write, content, message):
     with pytest.raises(DataError, match=message) as error:
         read_edges(path)
     assert str(path) in str(error.value)
+
+
+def test_pipe_is_not_called_missing():
+    with pytest.raises(DataError, match="pipe or device"):
+        read_edges("/dev/null")
 
 
 def test_missing_file_and_folder_are_named(tmp_path):

@@ -37,6 +37,13 @@ def test_nothing_remains_of_a_failed_run(tmp_path, failure):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_new_parents_of_a_failed_run_are_removed_and_others_kept(tmp_path):
+    (tmp_path / "old").mkdir()
+    with pytest.raises(RuntimeError), run_folder(tmp_path / "old" / "new" / "run"):
+        raise RuntimeError
+    assert [path.name for path in tmp_path.rglob("*")] == ["old"]
+
+
 def test_existing_folder_is_refused_before_any_work(tmp_path):
     make_run(tmp_path / "run")
     entered = False

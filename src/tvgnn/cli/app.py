@@ -21,7 +21,6 @@ __all__ = ["app", "main"]
 
 USER_ERROR = 2
 INTERRUPTED = 128 + signal.SIGINT
-TERMINATED = 128 + signal.SIGTERM
 
 # typer's public names hold the leaves of its usage errors, not their base
 _UsageError: type[Exception] = typer.BadParameter.__bases__[0]
@@ -82,7 +81,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     # another process wants the core the whole run waits for them: 360 against 34 ms an epoch on the digits, measured.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     # As an exception SIGTERM, which batch systems send, removes the half-written run folder on its way out.
-    previous = signal.signal(signal.SIGTERM, _terminate)
+    # So does SIGHUP, which a closed terminal sends, unless nohup said to ignore it.
+    ends = [signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else [])]
+    previous = {end: signal.signal(end, _terminate) for end in ends if signal.getsignal(end) != signal.SIG_IGN}
     try:
         return app(args=arguments, prog_name="tvgnn", standalone_mode=False) or 0
     except _UsageError as error:
@@ -96,7 +97,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (typer.Abort, KeyboardInterrupt):
         return INTERRUPTED
     finally:
-        signal.signal(signal.SIGTERM, previous)
+        for end, handler in previous.items():
+            signal.signal(end, handler)
 
 
 def _fail(message: str) -> int:
@@ -106,4 +108,4 @@ def _fail(message: str) -> int:
 
 
 def _terminate(number: int, frame: FrameType | None) -> NoReturn:
-    raise SystemExit(TERMINATED)
+    raise SystemExit(128 + number)

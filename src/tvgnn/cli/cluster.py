@@ -93,9 +93,10 @@ def cluster(
     if structural_dim is not None and structural_features is None:
         raise ValueError("--structural-dim needs --structural-features")
 
-    from tvgnn.cli.run import check_device, fit, graph_notes, run_metrics, say, set_threads, write_run
+    from tvgnn.cli.run import fit, graph_notes, run_metrics, say, set_threads, write_run
     from tvgnn.estimators.clustering import TVClustering
     from tvgnn.io.run_folder import run_folder
+    from tvgnn.ops._backends import resolve_device
 
     if edges is None:
         from tvgnn.datasets import load_dataset
@@ -126,7 +127,7 @@ def cluster(
         raise ValueError("expected the number of clusters, got no known classes to count; pass -k")
     k = n_clusters or graph.num_classes
     set_threads(threads)
-    check_device(device)
+    resolve_device(device)
     notes = graph_notes(graph.report)
     if not quiet:
         for note in notes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
 from collections.abc import Sequence
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from tvgnn.estimators.clustering import TVClustering
     from tvgnn.graph.graph import Graph, GraphReport
 
-__all__ = ["check_device", "fit", "graph_notes", "run_metrics", "say", "set_threads", "write_run"]
+__all__ = ["fit", "graph_notes", "run_metrics", "say", "set_threads", "write_run"]
 
 
 def say(kind: str, message: str) -> None:
@@ -23,33 +24,21 @@ def say(kind: str, message: str) -> None:
 
 
 def set_threads(threads: int | None) -> None:
-    """Use this many CPU threads; None leaves torch's own choice."""
-    if threads is None:
-        return
-    import torch
-
-    torch.set_num_threads(threads)
-
-
-def check_device(device: str) -> None:
-    """Refuse a device that torch does not know or that this machine lacks.
+    """Use this many CPU threads; None leaves torch's own choice.
 
     Raises
     ------
     ValueError
-        With the reason that torch gives.
+        More than the machine has cores: that is slower, and where threads run out the process is aborted.
     """
+    if threads is None:
+        return
     import torch
 
-    if device == "auto":
-        return
-    try:
-        torch.empty(0, device=device)
-    except (RuntimeError, AssertionError) as error:  # torch asserts that it was built for the device
-        reason = str(error).splitlines()[0]
-        raise ValueError(
-            f"expected a device that this machine has, got {device!r}; use auto or cpu ({reason})"
-        ) from None
+    cores = os.cpu_count() or 1
+    if threads > cores:
+        raise ValueError(f"expected --threads to be at most {cores}, the cores of this machine, got {threads}")
+    torch.set_num_threads(threads)
 
 
 def graph_notes(report: GraphReport) -> list[str]:

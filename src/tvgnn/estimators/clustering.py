@@ -27,6 +27,7 @@ from tvgnn.graph.sparse_matrix import SparseMatrix
 from tvgnn.losses import asymmetric_norm_loss, total_variation_loss
 from tvgnn.models.node_clustering import NodeClusteringConfig, NodeClusteringModel
 from tvgnn.ops import select_backend
+from tvgnn.ops._backends import resolve_device
 from tvgnn.training.loop import TrainingConfig, TrainingResult, train
 from tvgnn.training.progress import TrainingProgress
 
@@ -206,7 +207,7 @@ class TVClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
             neighbors = Graph.from_features(self.feature_scaling_.transform(graph.x), self.n_neighbors)
             graph = neighbors.with_features(graph.x)
         self.graph_ = graph
-        self.device_ = ("cuda" if torch.cuda.is_available() else "cpu") if self.device == "auto" else str(self.device)
+        self.device_ = resolve_device(self.device)
         self.backend_ = select_backend(self.backend, self.device_, torch.float32)
         inputs = self._tensors(graph)
         result = self._train_best(inputs, parameters)

@@ -17,6 +17,7 @@ from tvgnn.errors import DataError
 from tvgnn.estimators.feature_scaling import FEATURE_NORMS, FeatureScaling
 from tvgnn.graph.graph import Graph
 from tvgnn.models.node_clustering import NodeClusteringConfig, NodeClusteringModel
+from tvgnn.ops._backends import resolve_device
 
 if TYPE_CHECKING:
     from tvgnn.estimators.clustering import TVClustering
@@ -140,7 +141,9 @@ def _restore_results(
     estimator.loss_terms_ = dict(description["loss_terms"])
     for name, kind in _SCALARS.items():
         setattr(estimator, name, kind(description["learned"][name]))
-    if not _is_present(estimator.device_):
+    try:
+        estimator.device_ = resolve_device(estimator.device_)
+    except ValueError:
         estimator.device_ = "cpu"
     estimator.model_.to(estimator.device_)
 
@@ -149,14 +152,6 @@ def _expect(name: str, got: Any, expected: Any) -> None:
     if got != expected:
         shown = [text if len(text) < 80 else f"{text[:80]}..." for text in (str(expected), str(got))]
         raise ValueError(f"expected {name} to be {shown[0]}, got {shown[1]}")
-
-
-def _is_present(device: str) -> bool:
-    try:
-        torch.empty(0, device=device)
-    except (RuntimeError, AssertionError):  # torch asserts that it was built for the device
-        return False
-    return device != "meta"
 
 
 def _graph_arrays(graph: Graph) -> dict[str, torch.Tensor]:

@@ -65,6 +65,8 @@ def require_file(path: str | Path) -> Path:
     if path.is_dir():
         raise DataError(f"{path}: expected a file, this is a folder")
     if not path.is_file():
+        if path.exists():
+            raise DataError(f"{path}: expected a file, this is a pipe or device; write its content to a file first")
         raise DataError(f"{path}: there is no such file; check the path")
     return path
 

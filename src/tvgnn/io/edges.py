@@ -22,6 +22,7 @@ _TARGET_NAMES = frozenset(
     ("target", "dst", "dest", "destination", "to", "tonodeid", "node2", "node_2", "id2", "id_2", "v", "tail", "end")
 )
 _WEIGHT_NAMES = frozenset(("weight", "weights", "w", "edge_weight"))
+_LARGEST = float(np.finfo(np.float32).max)  # graphs hold float32
 _CHUNK = 1 << 24
 
 
@@ -96,8 +97,9 @@ def _looks_like_header(rows: list[list[str]]) -> bool:
         return False
     if others and all(len(row) > 1 and is_integer(row[0].strip()) and is_integer(row[1].strip()) for row in others):
         return not (is_integer(first[0]) or is_integer(first[1]))
-    if len(first) > 2 and others and not is_number(first[2]):
-        return all(len(row) > 2 and is_number(row[2]) for row in others)
+    weighted = bool(others) and all(len(row) > 2 and is_number(row[2]) for row in others)
+    if weighted and len(first) > 2 and not is_number(first[2]):
+        return True  # where a weight is bad the names decide
     lowered = [cell.lower().lstrip("#") for cell in first]
     if not (_SOURCE_NAMES.intersection(lowered) and _TARGET_NAMES.intersection(lowered)):
         return False
@@ -156,8 +158,8 @@ def _read_integers(table: TextTable, columns: tuple[int, int, int | None]) -> Ed
             return None
     weights = None if weight is None else np.ascontiguousarray(rows[f"c{weight}"])
     result = EdgeTable(rows[f"c{source}"].copy(), rows[f"c{target}"].copy(), weights, table)
-    if weights is not None and not (weights.min() >= 0 and weights.max() < np.inf):
-        row = int(np.argmax(~((weights >= 0) & (weights < np.inf))))
+    if weights is not None and not (weights.min() >= 0 and weights.max() <= _LARGEST):
+        row = int(np.argmax(~((weights >= 0) & (weights <= _LARGEST))))
         raise _bad_weight(result.where(row), f"{weights[row]:g}")
     return result
 
@@ -202,7 +204,7 @@ def _read_any(table: TextTable, columns: tuple[int, int, int | None]) -> EdgeTab
         if at_weight is not None:
             text = fields[at_weight]
             weight = float(text) if is_number(text) else -1.0
-            if not 0 <= weight < np.inf:
+            if not 0 <= weight <= _LARGEST:
                 raise _bad_weight(f"{table.path}, line {line}", repr(text))
             weights.append(weight)
     return EdgeTable(source, target, None if at_weight is None else np.array(weights), table)
@@ -210,8 +212,8 @@ def _read_any(table: TextTable, columns: tuple[int, int, int | None]) -> EdgeTab
 
 def _bad_weight(where: str, value: str) -> DataError:
     return DataError(
-        f"{where}: expected a finite non-negative weight, got {value}; drop such edges, or pass weight_column=None if "
-        "this is no weight"
+        f"{where}: expected a finite non-negative weight, got {value}; drop such edges, rescale weights above 3.4e38, "
+        "or pass weight_column=None if this is no weight"
     )
 
 

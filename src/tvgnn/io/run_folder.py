@@ -5,7 +5,7 @@ import json
 import shutil
 import uuid
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +34,8 @@ def run_folder(path: str | Path, *, overwrite: bool = False) -> Iterator[Path]:
     ------
     DataError
         If ``path`` exists and ``overwrite`` is false, or it is neither empty nor a run folder, or cannot be written.
-        On any error in the block the temporary folder is removed and an existing folder stays as it was.
+        On any error in the block the temporary folder and new parents are removed, and an existing folder stays as it
+        was.
 
     Examples
     --------
@@ -49,9 +50,11 @@ def run_folder(path: str | Path, *, overwrite: bool = False) -> Iterator[Path]:
     _refuse_foreign(final, overwrite)
     unique = uuid.uuid4().hex[:8]
     temporary = final.with_name(f".{final.name}.{unique}.tmp")
+    created = [parent for parent in final.parents if not parent.exists()]
     try:
         temporary.mkdir(parents=True)
     except OSError as error:
+        _remove_empty(created)
         raise DataError(f"{path}: the folder cannot be created: {error.strerror}; choose another place") from None
     try:
         yield temporary
@@ -59,6 +62,14 @@ def run_folder(path: str | Path, *, overwrite: bool = False) -> Iterator[Path]:
         _publish(temporary, final, final.with_name(f".{final.name}.{unique}.old"))
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
+        _remove_empty(created)
+
+
+def _remove_empty(folders: list[Path]) -> None:
+    """Remove folders, the innermost first, up to one that holds something."""
+    with suppress(OSError):
+        for folder in folders:
+            folder.rmdir()
 
 
 def _refuse_foreign(final: Path, overwrite: bool) -> None:

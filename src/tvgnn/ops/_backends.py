@@ -7,15 +7,35 @@ choose; a name runs or raises.
 from __future__ import annotations
 
 import importlib.util
+from typing import Any
 
 import torch
 
 from tvgnn.errors import BackendUnavailableError
 
-__all__ = ["BACKENDS", "select_backend"]
+__all__ = ["BACKENDS", "resolve_device", "select_backend"]
 
 BACKENDS = ("auto", "reference", "cpu", "gpu")
 _KERNEL_DTYPES = (torch.float32, torch.float64)
+
+
+def resolve_device(device: Any = "auto") -> str:
+    """Name of a device that computes here; ``"auto"`` takes a GPU where there is one.
+
+    Raises:
+        ValueError: torch does not know the device or this machine lacks it, with the reason that torch gives.
+
+    """
+    if isinstance(device, str) and device == "auto":
+        return "cuda" if torch.cuda.is_available() else "cpu"
+    try:
+        torch.zeros(1, device=str(device)).item()
+    except (RuntimeError, AssertionError) as error:  # torch asserts that it was built for the device
+        reason = str(error).splitlines()[0]
+        raise ValueError(
+            f"expected a device that this machine has, got {device!r}; use auto or cpu ({reason})"
+        ) from None
+    return str(device)
 
 
 def select_backend(backend: str = "auto", device: torch.device | str = "cpu", dtype: torch.dtype | None = None) -> str:
