@@ -39,7 +39,7 @@ def total_variation_loss(
     unweighted graphs without loops the two agree.
 
     Parameters:
-        assignments: (N, K) floating point, rows sum to 1.
+        assignments: (N, K) floating point, rows sum to 1; half precision is computed in float32.
         edge_index: (2, E) integers with both directions of every edge, an ``EdgeIndex``, or an `Adjacency` (which
             then carries the weights).
         edge_weight: (E,) or None for ones; the loss is differentiable in it, normaliser included.
@@ -49,7 +49,7 @@ def total_variation_loss(
         backend: see `select_backend`.
 
     Returns:
-        Scalar: the mean over the graphs.
+        Scalar: the mean over the graphs, float64 for float64 assignments and float32 for all others.
 
     Raises:
         ValueError: unknown ``normalization``.
@@ -64,6 +64,7 @@ def total_variation_loss(
     """
     if normalization not in ("weight", "count"):
         raise ValueError(f"expected normalization to be 'weight' or 'count', got {normalization!r}")
+    assignments = _checked(assignments)
     adjacency = Adjacency.from_edge_index(edge_index, edge_weight, assignments.shape[0])
     variation = total_variation(assignments, adjacency, backend=backend)
     sums = adjacency.node_weights if normalization == "weight" else adjacency.edge_counts
@@ -76,7 +77,7 @@ def _mean_over_graphs(numerator: Tensor, denominator: Tensor, batch: Tensor | No
     if batch is None:
         top, bottom = numerator.sum()[None], denominator.sum()[None]
     else:
-        size = _number_of_graphs(batch, numerator.shape[0], batch_size)
+        batch, size = _graph_numbers(batch, numerator.shape[0], batch_size)
         top = numerator.new_zeros(size).index_add(0, batch, numerator)
         bottom = denominator.new_zeros(size).index_add(0, batch, denominator)
     if top.shape[0] == 0:
@@ -100,14 +101,14 @@ def asymmetric_norm_loss(
     share one assignment. One cluster or an empty graph gives 0.
 
     Parameters:
-        assignments: (N, K) floating point, rows sum to 1.
+        assignments: (N, K) floating point, rows sum to 1; half precision is computed in float32.
         batch: (N,) graph of every node in any order, or None for one graph; N is each graph's own node count.
         rho: asymmetry > 0, K - 1 by default; other values ask for uneven clusters.
         batch_size: number of graphs; by default the last of ``batch`` + 1.
         backend: see `select_backend`.
 
     Returns:
-        Scalar: the mean over the graphs.
+        Scalar: the mean over the graphs, float64 for float64 assignments and float32 for all others.
 
     Raises:
         ValueError: rho is not a positive number.
@@ -119,8 +120,7 @@ def asymmetric_norm_loss(
         0.0
 
     """
-    if assignments.dim() != 2:
-        raise GraphError(f"expected assignments of shape (N, K), got {tuple(assignments.shape)}")
+    assignments = _checked(assignments)
     clusters = assignments.shape[1]
     if rho is not None and not rho > 0:
         raise ValueError(f"expected rho > 0, got {rho}; leave it None for K - 1, which asks for equal clusters")
@@ -138,23 +138,36 @@ def graph_pointers(x: Tensor, batch: Tensor | None, batch_size: int | None) -> t
     """Group nodes by graph: (order (N,) that sorts them, None if it is the given one; pointers (B + 1,) int64)."""
     if batch is None:
         return None, torch.arange(2, device=x.device) * x.shape[0]
-    size = _number_of_graphs(batch, x.shape[0], batch_size)
+    batch, size = _graph_numbers(batch, x.shape[0], batch_size)
     order = torch.argsort(batch, stable=True)
     counts = torch.zeros(size + 1, dtype=torch.int64, device=x.device)
-    counts.scatter_add_(0, batch.long() + 1, torch.ones_like(batch, dtype=torch.int64))
+    counts.scatter_add_(0, batch + 1, torch.ones_like(batch))
     return order, counts.cumsum(0)
 
 
-def _number_of_graphs(batch: Tensor, nodes: int, batch_size: int | None) -> int:
-    """Check the graph numbers of ``nodes`` nodes and return how many graphs there are."""
+def _checked(assignments: Tensor) -> Tensor:
+    """Assignments (N, K) in float32 or float64: sums over a graph saturate or overflow in half precision."""
+    if not isinstance(assignments, Tensor) or not assignments.is_floating_point():
+        got = assignments.dtype if isinstance(assignments, Tensor) else type(assignments).__name__
+        raise GraphError(f"expected assignments to be a floating-point tensor, got {got}; convert it with .float()")
+    if assignments.dim() != 2:
+        raise GraphError(f"expected assignments of shape (N, K), got {tuple(assignments.shape)}")
+    return assignments if assignments.dtype == torch.float64 else assignments.float()
+
+
+def _graph_numbers(batch: Tensor, nodes: int, batch_size: int | None) -> tuple[Tensor, int]:
+    """Check the graph numbers of ``nodes`` nodes and return them as int64, and how many graphs there are."""
+    if not isinstance(batch, Tensor):
+        raise GraphError(f"expected batch to be a tensor of integers, got {type(batch).__name__}")
     if batch.shape != (nodes,):
         raise GraphError(f"expected batch of shape ({nodes},), got {tuple(batch.shape)}")
     if batch.is_floating_point() or batch.dtype == torch.bool:
         raise GraphError(f"expected batch to hold integers, got {batch.dtype}; convert it with .long()")
+    batch = batch.long()
     if torch.compiler.is_compiling() and batch_size is not None:
-        return batch_size
+        return batch, batch_size
     low, high = (int(batch.min().item()), int(batch.max().item())) if nodes else (0, -1)
     size = high + 1 if batch_size is None else batch_size
     if low < 0 or high >= size:
         raise GraphError(f"expected batch numbers in [0, {size}), got {low if low < 0 else high}")
-    return size
+    return batch, size

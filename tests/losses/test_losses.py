@@ -149,7 +149,38 @@ def test_batch_numbers_are_checked(batch, size, message):
         asymmetric_norm_loss(HALVES, batch, batch_size=size)
 
 
+@pytest.mark.parametrize("kind", [torch.uint8, torch.int16, torch.int32])
+def test_batch_may_hold_any_integers(kind):
+    batch = torch.tensor([0, 0, 1, 1])
+    assert total_variation_loss(HALVES, P4, batch=batch.to(kind)) == total_variation_loss(HALVES, P4, batch=batch)
+    assert asymmetric_norm_loss(HALVES, batch.to(kind)) == asymmetric_norm_loss(HALVES, batch)
+
+
+@pytest.mark.parametrize("kind", [torch.float16, torch.bfloat16])
+def test_half_precision_neither_saturates_nor_overflows(kind):
+    nodes = torch.arange(40_000)
+    ring = torch.cat([torch.stack([nodes, nodes.roll(1)]), torch.stack([nodes.roll(1), nodes])], dim=1)
+    s = torch.nn.functional.one_hot(nodes % 4 // 2, 2).to(kind).requires_grad_()
+    batch = torch.zeros_like(nodes)
+    for loss in (total_variation_loss(s, ring), total_variation_loss(s, ring, batch=batch)):
+        assert loss.item() == pytest.approx(0.5, rel=1e-4)
+    for loss in (asymmetric_norm_loss(s), asymmetric_norm_loss(s, batch)):
+        assert loss.item() == pytest.approx(0, abs=1e-4)
+    total_variation_loss(s, ring).backward()
+    assert s.grad.dtype == kind
+
+
+def test_labels_are_no_assignments():
+    for wrong in (HALVES.long(), HALVES > 0, HALVES.numpy()):
+        with pytest.raises(GraphError, match="floating-point tensor"):
+            total_variation_loss(wrong, P4, torch.full((6,), 0.5))
+        with pytest.raises(GraphError, match="floating-point tensor"):
+            asymmetric_norm_loss(wrong)
+
+
 def test_assignments_have_two_axes():
+    with pytest.raises(GraphError, match="assignments of shape"):
+        total_variation_loss(HALVES[None], P4)
     with pytest.raises(GraphError, match=r"\(N, K\)"):
         asymmetric_norm_loss(torch.ones(3))
 

@@ -77,6 +77,27 @@ def test_empty_last_graph(pool):
     assert all(loss.isfinite() for loss in out.losses.values())
 
 
+@pytest.mark.parametrize("size", [1, 3])
+def test_batch_of_empty_graphs(pool, size):
+    out = pool(torch.empty(0, 5), P4[:, :0], batch=torch.empty(0, dtype=torch.int64), batch_size=size)
+    assert out.x.shape == (size, 3, 5)
+    assert out.adj.shape == (size, 3, 3)
+    assert not out.adj.any()
+    assert [loss.item() for loss in out.losses.values()] == [0, 0]
+
+
+@pytest.mark.parametrize("kind", [torch.bool, torch.uint8, torch.int64, torch.float32])
+def test_masks_of_any_type_hide_whatever_lies_in_the_padding(pool, kind):
+    x, adj = torch.randn(1, 4, 5), dense_of(P4, 4, 4)[None]
+    padded_x, padded_adj = torch.full((1, 6, 5), torch.nan), torch.full((1, 6, 6), torch.nan)
+    padded_x[:, :4], padded_adj[:, :4, :4] = x, adj
+    out = pool(padded_x, adj=padded_adj, mask=torch.tensor([[1, 1, 1, 1, 0, 0]]).to(kind))
+    sum(out.losses.values()).backward()
+    assert torch.allclose(out.x, pool(x, adj=adj).x, atol=1e-6)
+    assert torch.allclose(out.adj, pool(x, adj=adj).adj, atol=1e-6)
+    assert all(torch.isfinite(parameter.grad).all() for parameter in pool.parameters())
+
+
 def test_diagonal_of_a_pooled_adjacency_counts_in_the_normaliser_only(pool):
     # Two clusters joined by weight 1, with weight 9 inside each: variation 1 of total 10 where S is hard.
     adj = torch.tensor([[[9.0, 1.0], [1.0, 9.0]]])
@@ -114,6 +135,12 @@ def test_compiles_without_graph_breaks(pool):
 def test_inputs_that_do_not_belong_together(pool, arguments, message):
     with pytest.raises(GraphError, match=message):
         pool(torch.randn(4, 5), **arguments)
+
+
+@pytest.mark.parametrize("x", [torch.randn(4, 6), torch.randn(5), torch.randn(4, 5).numpy()])
+def test_features_of_another_width_or_type(pool, x):
+    with pytest.raises(GraphError, match="5 columns"):
+        pool(x, P4)
 
 
 @pytest.mark.parametrize(("k", "channels", "options"), [(0, [5], {}), (2, [], {}), (2, 5, {}), (2, [5], {"rho": 0.0})])

@@ -14,7 +14,7 @@ from tvgnn.graph.sparse_matrix import SparseMatrix, TransposedLists, index_dtype
 if TYPE_CHECKING:
     from tvgnn.graph.graph import Graph
 
-__all__ = ["Adjacency"]
+__all__ = ["Adjacency", "clear_padding"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,6 +88,7 @@ class Adjacency(SparseMatrix):
         Every pair of a graph is an entry, so the gradient reaches the zeros of a pooled adjacency as well. With a mask
         (B, N) of bool the nodes are those it marks, in order.
         """
+        _check_layout(adj)
         if adj.dim() != 3 or adj.shape[1] != adj.shape[2]:
             raise GraphError(f"expected adj of shape (B, N, N), got {tuple(adj.shape)}; add a batch axis for one graph")
         if mask is not None:
@@ -141,6 +142,19 @@ class Adjacency(SparseMatrix):
         return weights.new_zeros(self.num_nodes).index_add(0, rows, weights)
 
 
+def clear_padding(x: Tensor, adj: Tensor, mask: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Set features (B, N, F) and adjacencies (B, N, N) to zero at padded nodes, NaN included; mask (B, N) as bool."""
+    _check_layout(adj)
+    real = mask.bool()
+    pairs = real[:, :, None] & real[:, None, :]
+    return x.masked_fill(~real[:, :, None], 0), adj.masked_fill(~pairs, 0), real
+
+
+def _check_layout(adj: Tensor) -> None:
+    if adj.layout != torch.strided:
+        raise GraphError(f"expected a dense adj, got layout {adj.layout}; convert it with .to_dense()")
+
+
 def _cached_rows(edge_index: Any, num_nodes: int) -> Tensor | None:
     """Row pointers that an ``EdgeIndex`` sorted by row keeps for ``num_nodes`` rows, else None."""
     if not getattr(edge_index, "is_sorted_by_row", False):
@@ -150,10 +164,14 @@ def _cached_rows(edge_index: Any, num_nodes: int) -> Tensor | None:
 
 
 def _check(edge_index: Any, edge_weight: Tensor | None, num_nodes: int) -> None:
-    if not isinstance(edge_index, Tensor) or edge_index.dim() != 2 or edge_index.shape[0] != 2:
-        got = f"shape {tuple(edge_index.shape)}" if hasattr(edge_index, "shape") else type(edge_index).__name__
+    if not isinstance(edge_index, Tensor):
         raise GraphError(
-            f"expected edge_index to be an integer tensor of shape (2, E), got {got}; "
+            f"expected edge_index to be an integer tensor of shape (2, E), got {type(edge_index).__name__}; "
+            "convert arrays and lists with torch.as_tensor()"
+        )
+    if edge_index.dim() != 2 or edge_index.shape[0] != 2:
+        raise GraphError(
+            f"expected edge_index to be an integer tensor of shape (2, E), got shape {tuple(edge_index.shape)}; "
             "a dense adjacency goes to DenseGTVConv, or convert it with adj.nonzero().T"
         )
     if edge_index.is_floating_point() or edge_index.is_complex() or edge_index.dtype == torch.bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from torch import Tensor
 
 from tvgnn.errors import GraphError
-from tvgnn.graph.adjacency import Adjacency
+from tvgnn.graph.adjacency import Adjacency, clear_padding
 from tvgnn.layers.gtv_conv import GTVLayer
 
 __all__ = ["DenseGTVConv"]
@@ -46,10 +46,9 @@ class DenseGTVConv(GTVLayer):
             raise GraphError(f"expected adj of shape ({batch}, {nodes}, {nodes}), got {tuple(adj.shape)}")
         if mask is not None and mask.shape != (batch, nodes):
             raise GraphError(f"expected mask of shape ({batch}, {nodes}), got {tuple(mask.shape)}")
-        adj = adj.to(self.weight.dtype)
         if mask is not None:
-            valid = mask.to(adj.dtype)
-            adj = adj * valid[:, :, None] * valid[:, None, :]
+            x, adj, mask = clear_padding(x, adj, mask)
+        adj = adj.to(self.weight.dtype)
         z = x.to(self.weight.dtype) @ self.weight
         out = self._step(z.flatten(0, 1), Adjacency.from_dense(adj)).unflatten(0, (batch, nodes))
         return out if mask is None else out * mask[:, :, None]

@@ -145,6 +145,8 @@ class GTVConv(GTVLayer):
         return self._step(z, Adjacency.from_edge_index(edge_index, edge_weight, z.shape[0]))
 
     def _project(self, x: Tensor | SparseMatrix) -> Tensor:
+        if not isinstance(x, Tensor | SparseMatrix):
+            raise GraphError(f"expected x to be a tensor, got {type(x).__name__}; convert it with torch.as_tensor()")
         if isinstance(x, Tensor) and x.layout != torch.strided:
             x = SparseMatrix.from_torch(x)
         if len(x.shape) != 2 or x.shape[1] != self.in_channels:

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
 
 from tvgnn.errors import GraphError
-from tvgnn.graph.adjacency import Adjacency
+from tvgnn.graph.adjacency import Adjacency, clear_padding
 from tvgnn.layers.mlp import assignment_mlp
 from tvgnn.losses import graph_pointers
 from tvgnn.ops.sparse_linear import sparse_linear
@@ -112,7 +112,11 @@ class DensePooling(nn.Module):
             GraphError: both or neither of ``edge_index`` and ``adj``, or shapes that do not fit each other.
 
         """
-        x = x.to(next(self.mlp.parameters()).dtype)
+        first = cast(nn.Linear, self.mlp[0])
+        if not isinstance(x, Tensor) or x.dim() < 2 or x.shape[-1] != first.in_features:
+            got = tuple(x.shape) if isinstance(x, Tensor) else type(x).__name__
+            raise GraphError(f"expected x to be a tensor with {first.in_features} columns (mlp_channels[0]), got {got}")
+        x = x.to(first.weight.dtype)
         if (edge_index is None) == (adj is None):
             raise GraphError("expected either edge_index or adj, got " + ("neither" if adj is None else "both"))
         if adj is not None:
@@ -139,12 +143,14 @@ class DensePooling(nn.Module):
             raise GraphError(f"expected x (B, N, F) and adj (B, N, N), got {tuple(x.shape)} and {tuple(adj.shape)}")
         if mask is not None and mask.shape != x.shape[:2]:
             raise GraphError(f"expected mask of shape {tuple(x.shape[:2])}, got {tuple(mask.shape)}")
+        if mask is not None:
+            x, adj, mask = clear_padding(x, adj, mask)
         adj, s = adj.to(x.dtype), self.select(x)
         batch = torch.arange(x.shape[0], device=x.device)[:, None].expand(x.shape[:2])
         if mask is None:
             adjacency, nodes, graphs = Adjacency.from_dense(adj), s.flatten(0, 1), batch.reshape(-1)
         else:
-            s, x = s * mask[:, :, None], x * mask[:, :, None]
+            s = s * mask[:, :, None]
             adjacency, nodes, graphs = Adjacency.from_dense(adj, mask), s[mask], batch[mask]
         losses = self.auxiliary_losses(nodes, adjacency, graphs, x.shape[0])
         transposed = s.transpose(1, 2)
@@ -172,4 +178,5 @@ def pad_by_graph(x: Tensor, order: Tensor | None, graph_ptr: Tensor) -> Tensor:
     graph = torch.repeat_interleave(torch.arange(sizes.shape[0], device=x.device), sizes)
     slot = torch.arange(x.shape[0], device=x.device) - graph_ptr[graph] + graph * longest
     rows = x if order is None else x[order]
-    return x.new_zeros(sizes.shape[0] * longest, x.shape[1]).index_copy(0, slot, rows).view(-1, longest, x.shape[1])
+    flat = x.new_zeros(sizes.shape[0] * longest, x.shape[1]).index_copy(0, slot, rows)
+    return flat.view(sizes.shape[0], longest, x.shape[1])
