@@ -318,6 +318,15 @@ class TestInputs:
             ({"delta_coeff": float("nan")}, "delta_coeff"),
             ({"balance_coeff": float("inf")}, "balance_coeff"),
             ({"totvar_coeff": -1.0}, "totvar_coeff"),
+            ({"max_iter": "10"}, "max_iter"),
+            ({"patience": float("inf")}, "patience"),
+            ({"tol": "small"}, "tol"),
+            ({"rho": [2]}, "rho"),
+            ({"preset": ["paper"]}, "preset"),
+            ({"n_clusters": True}, "n_clusters"),
+            ({"n_neighbors": 0}, "n_neighbors"),
+            ({"n_neighbors": None}, "n_neighbors"),
+            ({"device": "abacus"}, "expected a device"),
             ({"feature_norm": "max"}, "feature_norm"),
             ({"backend": "fast"}, "backend"),
         ],
@@ -329,6 +338,26 @@ class TestInputs:
     def test_named_backend_runs_or_raises(self):
         with pytest.raises(BackendUnavailableError, match="gpu"):
             small(backend="gpu").fit(BLOCKS, adjacency=CLIQUES)
+
+
+@pytest.mark.parametrize("convert", [
+    lambda x: torch.tensor(x, requires_grad=True), lambda x: torch.tensor(x).bfloat16(),
+    lambda x: torch.tensor(x).to_sparse(), lambda x: x.astype(">f4"),
+])  # fmt: skip
+def test_features_may_be_tensors_and_of_any_byte_order(convert):
+    model = small()
+    expected = model.fit_predict(BLOCKS, adjacency=CLIQUES.toarray().astype(">f4"))
+    assert np.array_equal(small().fit_predict(convert(BLOCKS), adjacency=CLIQUES), expected)
+    assert np.array_equal(model.predict(convert(BLOCKS)), expected)
+
+
+def test_graph_is_no_adjacency():
+    graph = Graph.from_scipy(CLIQUES)
+    with pytest.raises(GraphError, match=r"got a Graph; pass graph\.adjacency"):
+        small().fit(BLOCKS, adjacency=graph)
+    assert small().fit(BLOCKS, adjacency=graph.adjacency()).n_clusters_found_ == 2
+    with pytest.raises(GraphError, match="must be a matrix, got str"):
+        small().fit(BLOCKS, adjacency="knn")
 
 
 class TestFeatureNorm:

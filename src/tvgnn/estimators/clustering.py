@@ -20,10 +20,11 @@ from tvgnn.errors import ClusteringWarning, GraphError
 from tvgnn.estimators import persistence
 from tvgnn.estimators.feature_scaling import FeatureScaling
 from tvgnn.estimators.inputs import RowIndex, adjacency_with_new_rows, feature_tensor, require_features, same_kind
-from tvgnn.estimators.presets import PRESETS, resolve_parameters
+from tvgnn.estimators.presets import PRESETS, positive_integer, resolve_parameters
 from tvgnn.graph.adjacency import Adjacency
 from tvgnn.graph.graph import Graph
 from tvgnn.graph.sparse_matrix import SparseMatrix
+from tvgnn.graph.validation import as_array, torch_to_scipy
 from tvgnn.losses import asymmetric_norm_loss, total_variation_loss
 from tvgnn.models.node_clustering import NodeClusteringConfig, NodeClusteringModel
 from tvgnn.ops import select_backend
@@ -199,6 +200,7 @@ class TVClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         """
         start = time.perf_counter()
         parameters = resolve_parameters(self.preset, {name: getattr(self, name) for name in PRESETS["paper"]})
+        positive_integer("n_neighbors", self.n_neighbors)
         graph = self._graph(X, adjacency)
         self._check_n_clusters(graph.num_nodes)
         self.feature_scaling_ = FeatureScaling.fit(graph.x, self.feature_norm)
@@ -284,16 +286,14 @@ class TVClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
                 raise ValueError("expected the adjacency inside the Graph, got adjacency too; pass one of them")
             self.n_features_in_ = require_features(X).num_features
             return X
-        x = validate_data(self, X, accept_sparse="csr", dtype=[np.float32, np.float64])
+        x = validate_data(self, _detached(X), accept_sparse="csr", dtype=[np.float32, np.float64])
         self._check_n_clusters(x.shape[0])
         if adjacency is None:
             return Graph.from_edge_index(np.empty((2, 0), np.int64), x=x)
         return Graph.from_scipy(adjacency, x=x)
 
     def _check_n_clusters(self, n_samples: int) -> None:
-        if not hasattr(self.n_clusters, "__index__") or self.n_clusters < 1:
-            raise ValueError(f"expected n_clusters to be an integer >= 1, got {self.n_clusters!r}")
-        if self.n_clusters > n_samples:
+        if positive_integer("n_clusters", self.n_clusters) > n_samples:
             raise ValueError(
                 f"expected n_clusters <= n_samples, got n_clusters={self.n_clusters} and n_samples={n_samples}; "
                 "ask for fewer clusters"
@@ -362,7 +362,7 @@ class TVClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
                 raise GraphError(f"expected a graph with {self.n_features_in_} features, got {graph.num_features}")
             assignments, embedding = self.model_.infer(*self._tensors(graph))
             return assignments.cpu().numpy(), embedding.cpu().numpy()
-        x = validate_data(self, X, accept_sparse="csr", dtype=[np.float32, np.float64], reset=False)
+        x = validate_data(self, _detached(X), accept_sparse="csr", dtype=[np.float32, np.float64], reset=False)
         like = self.graph_.x.dtype
         return self._infer_rows(Graph.from_edge_index(np.empty((2, 0), np.int64), x=x, dtype=like).x)
 
@@ -381,3 +381,10 @@ class TVClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
             assignments[new] = new_assignments[start:].cpu().numpy()
             embedding[new] = new_embedding[start:].cpu().numpy()
         return assignments, embedding
+
+
+def _detached(X: Any) -> Any:
+    """X, or where it is a tensor of any device, dtype and layout its values as an array or sparse matrix."""
+    if not isinstance(X, Tensor):
+        return X
+    return as_array(X, "X") if X.layout == torch.strided else torch_to_scipy(X)

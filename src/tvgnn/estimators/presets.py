@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any
 
-__all__ = ["PRESETS", "resolve_parameters"]
+__all__ = ["PRESETS", "positive_integer", "resolve_parameters"]
 
 PRESETS: dict[str, dict[str, Any]] = {
     # Hansen & Bianchi (2023), table 5, vertex clustering; patience and tol are ours: the paper trains 10,000 epochs.
@@ -26,17 +27,30 @@ PRESETS: dict[str, dict[str, Any]] = {
 
 
 def resolve_parameters(preset: str, given: dict[str, Any]) -> dict[str, Any]:
-    """Fill what is None in ``given`` from the preset and check the ranges that no later part checks.
+    """Fill what is None in ``given`` from the preset and check the types, and the ranges that no later part checks.
 
     Raises:
-        ValueError: unknown preset or a value out of range.
+        ValueError: unknown preset or a value of another type or out of range.
 
     """
-    if preset not in PRESETS:
+    if not isinstance(preset, str) or preset not in PRESETS:
         raise ValueError(f"expected preset to be one of {', '.join(PRESETS)}, got {preset!r}")
     values = {name: default if given[name] is None else given[name] for name, default in PRESETS[preset].items()}
-    for name in ("n_init", "hidden_channels", "num_layers", "mlp_channels"):
-        if not (isinstance(values[name], int) or hasattr(values[name], "__index__")) or values[name] < 1:
-            raise ValueError(f"expected {name} to be an integer >= 1, got {values[name]!r}")
-        values[name] = int(values[name])
+    for name, default in PRESETS[preset].items():
+        if isinstance(default, int):
+            values[name] = positive_integer(name, values[name])
+        elif values[name] is not None and not isinstance(values[name], Real):
+            raise ValueError(f"expected {name} to be a number, got {values[name]!r}")
     return values
+
+
+def positive_integer(name: str, value: Any) -> int:
+    """Return ``value`` as an int, NumPy's integers included.
+
+    Raises:
+        ValueError: it is no integer, or below 1.
+
+    """
+    if isinstance(value, bool) or not hasattr(value, "__index__") or value < 1:
+        raise ValueError(f"expected {name} to be an integer >= 1, got {value!r}")
+    return int(value)

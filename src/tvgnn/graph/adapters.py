@@ -74,14 +74,20 @@ def read_scipy(adjacency: Any, **attributes: Any) -> RawGraph:
         raise GraphError(
             f"adjacency must be a matrix, got {type(adjacency).__name__}; build a graph with Graph.from_networkx"
         )
+    if hasattr(adjacency, "adjacency") and hasattr(adjacency, "node_ids"):
+        raise GraphError("adjacency must be a matrix, got a Graph; pass graph.adjacency(), or fit the graph itself")
     if "sparse" in str(getattr(adjacency, "layout", "")):
         adjacency = torch_to_scipy(adjacency)
     matrix = adjacency if sp.issparse(adjacency) else as_array(adjacency, "adjacency")
+    if matrix.ndim == 0:
+        raise GraphError(f"adjacency must be a matrix, got {type(adjacency).__name__}")
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise GraphError(f"adjacency must be square, got shape {tuple(matrix.shape)}")
     if matrix.dtype.kind not in "biuf":
         raise GraphError(f"adjacency must hold real numbers, got dtype {matrix.dtype}")
-    entries = sp.coo_array(matrix.astype(np.float32) if matrix.dtype == np.float16 else matrix)  # scipy lacks float16
+    # scipy lacks float16 and foreign byte orders
+    dtype = np.dtype(np.float32) if matrix.dtype == np.float16 else matrix.dtype.newbyteorder("=")
+    entries = sp.coo_array(matrix.astype(dtype, copy=False))
     (source, target), weight = entries.coords, entries.data
     keep = weight != 0
     num_zero_weights = len(weight) - int(np.count_nonzero(keep))

@@ -124,7 +124,7 @@ def train(module: nn.Module, losses: Losses, config: TrainingConfig, watch: Watc
 def _explain(loss: float, epoch: int, terms: dict[str, Tensor], learning_rate: float) -> str:
     values = ", ".join(f"{name} {value.item():.4g}" for name, value in terms.items())
     if epoch == 1:
-        cause = "the features are probably too large for float32; normalise or standardise them"
+        cause = "the features or edge weights are probably too large for float32; normalise or rescale them"
     else:
         cause = f"the step is probably too large; lower learning_rate (now {learning_rate:g}) or scale the features"
     return f"expected a finite loss, got {loss} at epoch {epoch} ({values}); {cause}"
