@@ -105,6 +105,19 @@ def test_integer_ids_of_any_width_stay_exact():
     assert Graph.from_edges(np.array([big], dtype=np.uint64), np.array([big - 1], dtype=np.uint64)).num_edges == 1
 
 
+def test_numpy_integers_in_a_list_are_plain_ids():
+    graph = Graph.from_edges([np.int64(5), 3], [np.int32(3), np.int64(4)])
+    assert list(map(type, graph.node_ids)) == [int] * 3
+    assert graph.node_ids == (3, 4, 5)
+
+
+@pytest.mark.parametrize("num_nodes", [3.5, "3"])
+def test_number_of_nodes_is_an_integer(num_nodes):
+    with pytest.raises(GraphError, match="num_nodes must be an integer"):
+        Graph.from_edge_index([[0], [1]], num_nodes=num_nodes)
+    assert Graph.from_edge_index([[0], [1]], num_nodes=np.int64(3)).num_nodes == 3
+
+
 def test_mixed_ids_are_not_turned_into_text():
     assert Graph.from_edges(["a", 1], [1, (2, 3)]).node_ids == ("a", 1, (2, 3))
 

@@ -104,6 +104,7 @@ def test_spectral_features_of_a_graph_without_edges_are_zero():
 @pytest.mark.parametrize(("kind", "dim", "message"), [
     ("pagerank", None, "'degree', 'spectral' or 'ones'"),
     ("ones", 0, "at least 1"),
+    ("spectral", 1.5, "integer"),
     ("spectral", 3, "dim=3 for 3 nodes"),
 ])  # fmt: skip
 def test_impossible_structural_features_are_refused(kind, dim, message):

@@ -23,6 +23,28 @@ def test_dense_features_become_float32_columns(x):
     assert result.tolist() == [[0], [1], [3]]
 
 
+@pytest.mark.parametrize("kinds", [("float64", "bool"), ("Int64", "Float64"), ("boolean", "int8")])
+def test_frames_of_several_numeric_types_are_features(kinds):
+    frame = pd.DataFrame({"a": [0, 1, 1], "b": [1, 0, 1]}).astype(dict(zip("ab", kinds, strict=True)))
+    assert Graph.from_edge_index(P3, x=frame).x.tolist() == [[0, 1], [1, 0], [1, 1]]
+    with pytest.raises(GraphError, match="encode text"):
+        Graph.from_edge_index(P3, x=frame.assign(c=["r", "g", "b"]))
+
+
+def test_masked_entries_are_refused_not_unmasked():
+    masked = np.ma.array([0.0, 1.0, 3.0], mask=[False, True, False])
+    with pytest.raises(GraphError, match="x has masked entries"):
+        Graph.from_edge_index(P3, x=masked)
+    with pytest.raises(GraphError, match="adjacency has masked entries"):
+        Graph.from_scipy(np.ma.array(np.ones((2, 2)), mask=[[0, 1], [1, 0]]))
+    assert Graph.from_edge_index(P3, x=masked.filled(9)).x.ravel().tolist() == [0, 9, 3]
+
+
+@pytest.mark.parametrize("kind", [torch.float16, torch.bfloat16])
+def test_sparse_tensors_of_half_precision_are_features(kind):
+    assert Graph.from_edge_index(P3, x=torch.eye(3, dtype=kind).to_sparse()).x.toarray().tolist() == np.eye(3).tolist()
+
+
 def test_bool_features_and_the_float64_flag():
     assert Graph.from_edge_index(P3, x=[True, False, True]).x.tolist() == [[1], [0], [1]]
     third = Graph.from_edge_index(P3, x=[1 / 3] * 3, dtype="float64").x
@@ -117,6 +139,11 @@ def test_labels_become_codes_with_names(y, codes, names):
 def test_bad_labels_are_refused(y, message):
     with pytest.raises(GraphError, match=message):
         as_labels(y, 3)
+
+
+def test_labels_beyond_int64_are_refused_not_wrapped():
+    with pytest.raises(GraphError, match="whole"):
+        as_labels([1e30, 1.0, float("nan")], 3)
 
 
 def test_missing_values_of_pandas_are_unknown_labels():

@@ -50,7 +50,7 @@ def save(estimator: TVClustering, folder: str | os.PathLike[str]) -> None:
     for name in ("mean", "scale"):
         if getattr(scaling, name) is not None:
             arrays[f"scaling.{name}"] = torch.tensor(getattr(scaling, name))
-    ids = list(estimator.graph_.node_ids)
+    ids = [key.item() if isinstance(key, np.generic) else key for key in estimator.graph_.node_ids]
     plain_ids = ids != list(range(len(ids))) and all(type(i) in (str, int) for i in ids)
     description = {
         "format": _FORMAT,

@@ -37,6 +37,8 @@ def resolve_node_ids(raw: RawGraph) -> Sequence[Hashable]:
     ids = None if raw.node_ids is None else as_node_ids(raw.node_ids)
     rows = None if raw.x is None else _num_rows(raw.x)
     given = {"num_nodes": raw.num_nodes, "rows of x": rows, "node_ids": None if ids is None else len(ids)}
+    if raw.num_nodes is not None and not hasattr(raw.num_nodes, "__index__"):
+        raise GraphError(f"num_nodes must be an integer, got {raw.num_nodes!r}")
     known = {name: int(size) for name, size in given.items() if size is not None}
     if len(set(known.values())) > 1:
         listed = ", ".join(f"{name}: {size}" for name, size in known.items())
@@ -160,7 +162,8 @@ def _as_column(values: Any, name: str) -> npt.NDArray[Any] | list[Any]:
         values = values.to_numpy()
     if not hasattr(values, "dtype"):
         values = list(values)
-        if values and set(map(type, values)) <= {int} and min(values) >= -(2**63) and max(values) < 2**63:
+        integers = all(issubclass(kind, int | np.integer) and kind is not bool for kind in set(map(type, values)))
+        if values and integers and min(values) >= -(2**63) and max(values) < 2**63:
             values = np.asarray(values, dtype=np.int64)
     if hasattr(values, "dtype"):
         if values.ndim != 1:

@@ -41,8 +41,8 @@ def structural_features(adjacency: Any, kind: str, dim: int | None = None) -> An
     GraphError
         If ``kind`` is unknown, ``dim`` does not fit the graph, or the eigensolver does not converge.
     """
-    if dim is not None and dim < 1:
-        raise GraphError(f"dim must be at least 1, got {dim}")
+    if dim is not None and (not hasattr(dim, "__index__") or dim < 1):
+        raise GraphError(f"dim must be an integer of at least 1, got {dim!r}")
     num_nodes = adjacency.shape[0]
     if kind == "ones":
         return np.ones((num_nodes, dim or 1))

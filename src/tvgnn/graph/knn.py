@@ -34,8 +34,8 @@ def nearest_neighbor_edges(
     GraphError
         If k is below 1 or scikit-learn does not know the metric.
     """
-    if n_neighbors < 1:
-        raise GraphError(f"n_neighbors must be at least 1, got {n_neighbors}")
+    if not hasattr(n_neighbors, "__index__") or n_neighbors < 1:
+        raise GraphError(f"n_neighbors must be an integer of at least 1, got {n_neighbors!r}")
     num_nodes = x.shape[0]
     taken = min(n_neighbors, num_nodes - 1)
     notes: tuple[str, ...] = (f"edges: union of the {taken} nearest neighbours of each row ({metric})",)

@@ -37,8 +37,14 @@ def as_array(value: Any, name: str) -> npt.NDArray[Any]:
         if str(value.dtype) == "torch.bfloat16":  # NumPy has no such type
             value = value.float()
         return np.asarray(value.numpy())
+    if np.ma.is_masked(value):
+        raise GraphError(f"{name} has masked entries, whose values mean nothing; fill them first, with .filled(value)")
     try:
-        return np.asarray(value)
+        array = np.asarray(value)
+        if array.dtype == object and hasattr(value, "columns") and all(kind.kind in "biuf" for kind in value.dtypes):
+            # pandas makes objects of numbers whose columns differ in type, such as float and bool
+            return np.asarray(value.to_numpy(dtype=np.float64, na_value=np.nan))
+        return array
     except ValueError as error:
         raise GraphError(f"{name} must be a rectangular array, got rows of unequal length: {error}") from None
 
@@ -121,6 +127,8 @@ def _sparse_features(x: Any, node_ids: Sequence[Hashable], dtype: np.dtype[Any])
 def torch_to_scipy(x: Any) -> Any:
     """Copy a torch sparse matrix of any layout into a scipy one."""
     x = x.detach().cpu()
+    if str(x.dtype) in ("torch.bfloat16", "torch.float16"):  # scipy has no such types
+        x = x.float()
     if str(x.layout) == "torch.sparse_csr":
         parts = (x.values().numpy(), x.col_indices().numpy(), x.crow_indices().numpy())
         return sp.csr_array(parts, shape=tuple(x.shape))
@@ -162,8 +170,9 @@ def as_labels(y: Any, num_nodes: int) -> tuple[npt.NDArray[np.int64], tuple[Hash
         raise GraphError(f"y must hold one label per node, shape ({num_nodes},), got shape {labels.shape}")
     if labels.dtype.kind == "f":
         known = np.isfinite(labels)
-        if np.isinf(labels).any() or np.any(labels[known] != np.round(labels[known])):
-            raise GraphError("y must hold class labels, got floating-point values that are not whole numbers")
+        whole = (labels == np.round(labels)) & (np.abs(labels) < 2.0**63)
+        if not np.all(whole | np.isnan(labels)):
+            raise GraphError("y must hold class labels, got floating-point values that are not whole numbers (int64)")
         labels = np.where(known, labels, -1).astype(np.int64)
     if labels.dtype.kind in "biu":
         known = labels != -1 if labels.dtype.kind == "i" else np.ones(num_nodes, dtype=bool)
