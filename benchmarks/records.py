@@ -3,34 +3,66 @@
 from __future__ import annotations
 
 import datetime
+import functools
 import json
 import platform
 import subprocess
 from dataclasses import asdict, dataclass, field
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import torch
 
 __all__ = ["Measurement", "append", "read"]
 
+_PACKAGES = ("tvgnn", "torch", "numba", "numpy", "scipy", "scikit-learn", "torch-geometric", "torch-geometric-pool")
 
+
+@functools.cache
 def _commit() -> str | None:
-    root = Path(__file__).parents[1]
-    call = ["git", "-C", str(root), "rev-parse", "--short", "HEAD"]
-    done = subprocess.run(call, capture_output=True, text=True, check=False)
-    return done.stdout.strip() or None
+    """Short hash, with ``-dirty`` where the measured code or the benchmarks differ from it."""
+    root = str(Path(__file__).parents[1])
+
+    def git(*arguments: str) -> str:
+        call = ["git", "-C", root, *arguments]
+        return subprocess.run(call, capture_output=True, text=True, check=False).stdout.strip()
+
+    commit = git("rev-parse", "--short", "HEAD")
+    return f"{commit}-dirty" if commit and git("status", "--porcelain", "--", "src", "benchmarks") else commit or None
 
 
 def _versions() -> dict[str, str]:
-    return {"python": platform.python_version()} | {
-        name: version(name) for name in ("tvgnn", "torch", "numba", "numpy")
-    }
+    found = {"python": platform.python_version()}
+    for name in _PACKAGES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def _device() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        lines = []
+    models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return models[0] if models else platform.processor() or platform.machine()
 
 
 @dataclass(frozen=True)
 class Measurement:
-    """Seconds of one variant of one benchmark: median and the 20 and 80 % quantiles of its repetitions."""
+    """One variant of one benchmark.
+
+    Attributes:
+        benchmark: what was measured; the variants of one run share it.
+        variant: whose figure it is.
+        median, low, high: median and the 20 and 80 % quantiles of the repetitions, in ``unit``.
+        repetitions: number of values behind them.
+        unit: ``"ms"``, ``"MB"``, ``"ns/edge"`` or ``"bytes/edge"``.
+        device, threads, versions, commit, date: where and with what.
+
+    """
 
     benchmark: str
     variant: str
@@ -39,7 +71,7 @@ class Measurement:
     high: float
     repetitions: int
     unit: str = "ms"
-    device: str = field(default_factory=lambda: platform.processor() or platform.machine())
+    device: str = field(default_factory=_device)
     threads: int = field(default_factory=torch.get_num_threads)
     versions: dict[str, str] = field(default_factory=_versions)
     commit: str | None = field(default_factory=_commit)

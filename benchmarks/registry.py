@@ -1,0 +1,98 @@
+"""Every benchmark by name, and what the two suites run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+from benchmarks.epoch import epoch
+from benchmarks.memory import training_memory
+from benchmarks.operators import Operator, measure, on_dataset, on_knn
+from benchmarks.records import Measurement
+from benchmarks.scaling import hub, million_nodes, per_edge
+from benchmarks.startup import first_call, imports
+from benchmarks.variants import Problem
+
+__all__ = ["BENCHMARKS", "DATASETS", "SUITES", "Case", "Settings"]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a run asks for.
+
+    Attributes:
+        short: sizes of the short suite.
+        rounds: repetitions of each figure.
+        mirror: local folder of datasets, or None.
+        datasets: citation networks to run on.
+
+    """
+
+    short: bool
+    rounds: int
+    mirror: str | None
+    datasets: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Case:
+    """A part of a benchmark that runs, or is skipped, on its own; gives one table after the other."""
+
+    title: str
+    run: Callable[[], Iterable[list[Measurement]]]
+
+
+def _epoch(settings: Settings) -> Iterator[Case]:
+    for name in settings.datasets:
+        yield Case(
+            f"epoch, {name}",
+            lambda name=name: [epoch(Problem.from_dataset(name, settings.mirror), name, settings.rounds)],
+        )
+
+
+def _operators(settings: Settings) -> Iterator[Case]:
+    def every(make: Callable[[], Iterator[Operator]]) -> Iterator[list[Measurement]]:
+        for operator in make():
+            yield from measure(operator, settings.rounds)
+
+    nodes = 5_000 if settings.short else 66_667  # the latter has 10^6 directed edges and some
+    yield Case(f"operators, {nodes} points", lambda: every(lambda: on_knn(nodes, 128)))
+    for name in () if settings.short else settings.datasets:
+        yield Case(f"operators, {name}", lambda name=name: every(lambda: on_dataset(name, settings.mirror)))
+
+
+def _scaling(settings: Settings) -> Iterator[Case]:
+    sizes = (1_000, 10_000) if settings.short else (10_000, 100_000, 1_000_000)
+    yield Case("scaling, 2-D points", lambda: per_edge(sizes, 2, settings.rounds))
+    # 16-D neighbours of 10^6 points take hours to find exactly
+    yield Case("scaling, 16-D points", lambda: per_edge(sizes[:2], 16, settings.rounds))
+    leaves = 10_000 if settings.short else 1_000_000
+    yield Case("scaling, hub", lambda: [hub(leaves, settings.rounds)])
+
+
+def _million(settings: Settings) -> Iterator[Case]:
+    nodes, epochs = (10_000, 5) if settings.short else (1_000_000, 100)
+    yield Case(f"clustering of {nodes} nodes", lambda: million_nodes(nodes, epochs))
+
+
+def _memory(settings: Settings) -> Iterator[Case]:
+    for name in settings.datasets:
+        yield Case(f"memory, {name}", lambda name=name: [training_memory(name, settings.mirror, rounds=3)])
+
+
+def _startup(settings: Settings) -> Iterator[Case]:
+    yield Case("imports", lambda: [imports(settings.rounds)])
+    yield Case("first call", lambda: first_call(rounds=1 if settings.short else 3))
+
+
+BENCHMARKS: dict[str, Callable[[Settings], Iterator[Case]]] = {
+    "epoch": _epoch,
+    "operators": _operators,
+    "memory": _memory,
+    "startup": _startup,
+    "scaling": _scaling,
+    "million": _million,
+}
+
+SUITES: dict[str, tuple[str, ...]] = {"short": ("epoch", "operators"), "full": tuple(BENCHMARKS)}
+DATASETS: dict[str, tuple[str, ...]] = {"short": ("cora",), "full": ("cora", "citeseer", "pubmed", "dblp")}
