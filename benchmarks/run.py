@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 from pathlib import Path
 
@@ -54,6 +55,8 @@ def run(cases: list[Case], records: Path, console: Console) -> bool:
 
 def main() -> None:
     """Parse the command line and run."""
+    # An exit, unlike the signal itself, ends the process of a probe that runs at the moment.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--suite", choices=SUITES, default="short")
     parser.add_argument("--only", nargs="+", choices=BENCHMARKS, help="these benchmarks, at the sizes of the suite")
