@@ -189,7 +189,7 @@ class TestTorchLibrary:
     @pytest.mark.parametrize("grad", [False, True], ids=["frozen", "trained"])
     def test_opcheck(self, sizes, grad):
         s = randn(5, 3).requires_grad_(grad)
-        torch.library.opcheck(torch.ops.tvgnn.asymmetric_norm.default, (s, pointers(*sizes), 2.0))
+        torch.library.opcheck(torch.ops.tvgnn.asymmetric_norm.default, (s, pointers(*sizes), 2.0, "cpu"))
 
     def test_compiles_without_graph_break(self):
         def balance(x, graph_ptr):

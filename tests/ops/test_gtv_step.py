@@ -387,7 +387,7 @@ class TestTorchLibrary:
         columns = (None, None, None) if lists is None else (lists.indptr, lists.indices, lists.perm)
         act = 2 if kind == "bias and elu" else 0
         args = (randn(5, 3).requires_grad_(), adjacency.indptr, adjacency.indices, weights, *columns, bias)
-        torch.library.opcheck(torch.ops.tvgnn.gtv_step.default, (*args, 0.5, 1e-3, act, variant))
+        torch.library.opcheck(torch.ops.tvgnn.gtv_step.default, (*args, 0.5, 1e-3, act, variant, "cpu"))
 
     @pytest.mark.parametrize("weighted", [False, True], ids=["unweighted", "weighted"])
     def test_compiles_without_graph_break(self, weighted):

@@ -237,7 +237,7 @@ class TestTorchLibrary:
         columns = (None, None, None) if lists is None else (lists.indptr, lists.indices, lists.perm)
         s = randn(5, 3).requires_grad_()
         torch.library.opcheck(
-            torch.ops.tvgnn.total_variation.default, (s, adjacency.indptr, adjacency.indices, weights, *columns)
+            torch.ops.tvgnn.total_variation.default, (s, adjacency.indptr, adjacency.indices, weights, *columns, "cpu")
         )
 
     @pytest.mark.parametrize("weighted", [False, True], ids=["unweighted", "weighted"])

@@ -10,9 +10,12 @@ from torch import Tensor
 
 from tvgnn.errors import GraphError
 
-__all__ = ["SparseMatrix", "TransposedLists", "index_dtype", "row_pointers"]
+__all__ = ["Lists", "SparseMatrix", "TransposedLists", "index_dtype", "row_pointers"]
 
 _INT32_MAX = 2**31 - 1
+
+Lists = tuple[Tensor, Tensor, Tensor | None, Tensor | None, Tensor | None, Tensor | None]
+"""What kernels take: indptr, indices, values, and those of the transposed lists with perm last, or Nones."""
 
 
 def index_dtype(rows: int, entries: int) -> torch.dtype:
@@ -112,7 +115,7 @@ class SparseMatrix:
         ids = torch.arange(self.num_rows, device=self.indptr.device)
         return torch.repeat_interleave(ids, self.indptr.diff().long(), output_size=self.num_entries)
 
-    def lists(self) -> tuple[Tensor, Tensor, Tensor | None, Tensor | None, Tensor | None, Tensor | None]:
+    def lists(self) -> Lists:
         """What operators take: indptr, indices, values, then those of the transposed lists, perm last, or Nones."""
         by_column = self.transposed
         if by_column is None:

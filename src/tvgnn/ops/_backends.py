@@ -6,14 +6,17 @@ choose; a name runs or raises.
 
 from __future__ import annotations
 
+import functools
+import importlib
 import importlib.util
+from types import ModuleType
 from typing import Any
 
 import torch
 
 from tvgnn.errors import BackendUnavailableError
 
-__all__ = ["BACKENDS", "resolve_device", "select_backend"]
+__all__ = ["BACKENDS", "kernels", "resolve_device", "select_backend"]
 
 BACKENDS = ("auto", "reference", "cpu", "gpu")
 _KERNEL_DTYPES = (torch.float32, torch.float64)
@@ -79,3 +82,9 @@ def select_backend(backend: str = "auto", device: torch.device | str = "cpu", dt
                 f"expected float32 or float64 for backend='cpu', got {dtype}; convert, or use backend='reference'"
             )
     return backend
+
+
+@functools.cache
+def kernels(operator: str, backend: str) -> ModuleType:
+    """Module ``tvgnn.ops.OPERATOR.BACKEND``: forward and backward on tensors, the same functions in every backend."""
+    return importlib.import_module(f"tvgnn.ops.{operator}.{backend}")

@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import torch
 from numba import prange
+from torch import Tensor
 
-from tvgnn.ops._numba import inline, kernel
+from tvgnn.ops._numba import as_array, inline, kernel, use_threads
 
 __all__ = ["backward", "forward"]
 
@@ -44,7 +46,7 @@ def _select(values, rank):
 
 
 @kernel
-def forward(s, graph_ptr, rho, norms, holders):
+def _forward(s, graph_ptr, rho, norms, holders):
     """Norm and quantile holder (row in ``s``, the first of equals) of every column of every graph, both (B, K).
 
     The holder of an empty graph is -1. A NaN reaches the norm of its column.
@@ -75,7 +77,7 @@ def forward(s, graph_ptr, rho, norms, holders):
 
 
 @kernel
-def backward(s, graph_ptr, holders, rho, g, ds):
+def _backward(s, graph_ptr, holders, rho, g, ds):
     """Gradient of ``sum_b g_b sum_k norm_bk``: rho or -1 for each element, and minus their sum for the quantile's."""
     graphs, clusters = holders.shape
     for column in prange(graphs * clusters):
@@ -92,3 +94,21 @@ def backward(s, graph_ptr, holders, rho, g, ds):
             else:
                 ds[i, k] = -g[b]
         ds[holders[b, k], k] -= g[b] * s.dtype.type(rho * above - (nodes - above))
+
+
+def forward(s: Tensor, graph_ptr: Tensor, rho: float) -> tuple[Tensor, Tensor]:
+    """See `tvgnn.ops.asymmetric_norm.op`."""
+    use_threads(s.numel())
+    shape = (graph_ptr.shape[0] - 1, s.shape[1])
+    norms, holders = s.new_empty(shape), graph_ptr.new_empty(shape)
+    _forward(as_array(s), as_array(graph_ptr), float(rho), as_array(norms), as_array(holders))
+    return norms.sum(1), holders
+
+
+def backward(grad: Tensor, s: Tensor, graph_ptr: Tensor, holders: Tensor, rho: float) -> Tensor:
+    """See `tvgnn.ops.asymmetric_norm.op`."""
+    use_threads(s.numel())
+    ds = torch.zeros_like(s, memory_format=torch.contiguous_format)
+    g = as_array(grad.to(s.dtype))
+    _backward(as_array(s), as_array(graph_ptr), as_array(holders), float(rho), g, as_array(ds))
+    return ds

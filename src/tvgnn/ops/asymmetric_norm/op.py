@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from tvgnn.errors import GraphError
-from tvgnn.ops._backends import select_backend
+from tvgnn.ops._backends import kernels, select_backend
 from tvgnn.ops.asymmetric_norm.reference import asymmetric_norm_reference
 
 __all__ = ["asymmetric_norm"]
@@ -47,9 +47,10 @@ def asymmetric_norm(s: Tensor, graph_ptr: Tensor, rho: float, *, backend: str = 
         raise GraphError(f"expected s of shape (N, K), got {tuple(s.shape)}; flatten a batch and say where it is cut")
     if not torch.compiler.is_compiling():
         _check_pointers(graph_ptr, s.shape[0])
-    if select_backend(backend, s.device, s.dtype) == "reference":
+    chosen = select_backend(backend, s.device, s.dtype)
+    if chosen == "reference":
         return asymmetric_norm_reference(s, graph_ptr, rho)
-    norms, _ = torch.ops.tvgnn.asymmetric_norm(s, graph_ptr.long(), rho)  # one compiled kernel for any integer
+    norms, _ = torch.ops.tvgnn.asymmetric_norm(s, graph_ptr.long(), rho, chosen)  # one compiled kernel for any integer
     return norms
 
 
@@ -61,50 +62,38 @@ def _check_pointers(graph_ptr: Tensor, nodes: int) -> None:
         )
 
 
-@torch.library.custom_op("tvgnn::asymmetric_norm", mutates_args=(), device_types="cpu")
-def _forward(s: Tensor, graph_ptr: Tensor, rho: float) -> tuple[Tensor, Tensor]:
-    """Norms (B,) and quantile holders (B, K)."""
-    from tvgnn.ops._numba import as_array, use_threads
-    from tvgnn.ops.asymmetric_norm import cpu
-
-    use_threads(s.numel())
-    shape = (graph_ptr.shape[0] - 1, s.shape[1])
-    norms, holders = s.new_empty(shape), graph_ptr.new_empty(shape)
-    cpu.forward(as_array(s), as_array(graph_ptr), float(rho), as_array(norms), as_array(holders))
-    return norms.sum(1), holders
+@torch.library.custom_op("tvgnn::asymmetric_norm", mutates_args=())
+def _forward(s: Tensor, graph_ptr: Tensor, rho: float, backend: str) -> tuple[Tensor, Tensor]:
+    """Norms (B,) and quantile holders (B, K), the row in ``s`` or -1 for a graph without nodes."""
+    norms, holders = kernels("asymmetric_norm", backend).forward(s, graph_ptr, rho)
+    return norms, holders
 
 
 @_forward.register_fake
-def _(s: Tensor, graph_ptr: Tensor, rho: float) -> tuple[Tensor, Tensor]:
+def _(s: Tensor, graph_ptr: Tensor, rho: float, backend: str) -> tuple[Tensor, Tensor]:
     graphs = graph_ptr.shape[0] - 1
     return s.new_empty(graphs), graph_ptr.new_empty(graphs, s.shape[1])
 
 
-@torch.library.custom_op("tvgnn::asymmetric_norm_backward", mutates_args=(), device_types="cpu")
-def _backward(grad: Tensor, s: Tensor, graph_ptr: Tensor, holders: Tensor, rho: float) -> Tensor:
-    from tvgnn.ops._numba import as_array, use_threads
-    from tvgnn.ops.asymmetric_norm import cpu
-
-    use_threads(s.numel())
-    ds = torch.zeros_like(s, memory_format=torch.contiguous_format)
-    cpu.backward(
-        as_array(s), as_array(graph_ptr), as_array(holders), float(rho), as_array(grad.to(s.dtype)), as_array(ds)
-    )
+@torch.library.custom_op("tvgnn::asymmetric_norm_backward", mutates_args=())
+def _backward(grad: Tensor, s: Tensor, graph_ptr: Tensor, holders: Tensor, rho: float, backend: str) -> Tensor:
+    ds: Tensor = kernels("asymmetric_norm", backend).backward(grad, s, graph_ptr, holders, rho)
     return ds
 
 
 @_backward.register_fake
-def _(grad: Tensor, s: Tensor, graph_ptr: Tensor, holders: Tensor, rho: float) -> Tensor:
+def _(grad: Tensor, s: Tensor, graph_ptr: Tensor, holders: Tensor, rho: float, backend: str) -> Tensor:
     return torch.empty_like(s, memory_format=torch.contiguous_format)
 
 
 def _setup_context(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor]) -> None:
-    s, graph_ptr, ctx.rho = inputs
+    s, graph_ptr, ctx.rho, ctx.backend = inputs
     ctx.save_for_backward(s, graph_ptr, output[1])
 
 
-def _gradient(ctx: Any, grad: Tensor, _holders: Tensor | None) -> tuple[Tensor, None, None]:
-    return torch.ops.tvgnn.asymmetric_norm_backward(grad, *ctx.saved_tensors, ctx.rho), None, None
+def _gradient(ctx: Any, grad: Tensor, _holders: Tensor | None) -> tuple[Tensor, None, None, None]:
+    ds = torch.ops.tvgnn.asymmetric_norm_backward(grad, *ctx.saved_tensors, ctx.rho, ctx.backend)
+    return ds, None, None, None
 
 
 _forward.register_autograd(_gradient, setup_context=_setup_context)

@@ -3,12 +3,26 @@
 from __future__ import annotations
 
 import numpy as np
+import torch
 from numba import prange
+from torch import Tensor
 
-from tvgnn.ops._activation import activate_row
-from tvgnn.ops._numba import add_pieces, inline, kernel, last_row, make_plan, piece, starts_cut_row
+from tvgnn.graph.sparse_matrix import Lists
+from tvgnn.ops._activation import activate_row, activation_gradient
+from tvgnn.ops._numba import (
+    add_pieces,
+    as_array,
+    entry_values,
+    inline,
+    kernel,
+    last_row,
+    make_plan,
+    piece,
+    starts_cut_row,
+    use_threads,
+)
 
-__all__ = ["PER_FEATURE", "ROOT_WEIGHTED", "SHARED", "backward", "forward", "weight_gradient"]
+__all__ = ["backward", "forward"]
 
 SHARED, ROOT_WEIGHTED, PER_FEATURE = 0, 1, 2
 
@@ -57,7 +71,7 @@ def _finish(z, delta, bias, act, out, i):
 
 
 @kernel
-def forward(z, indptr, indices, weights, delta, eps, variant, bias, act, out):
+def _forward(z, indptr, indices, weights, delta, eps, variant, bias, act, out):
     """``out = act(z + delta * flow + bias)``; ``weights`` and ``bias`` may be empty."""
     plan = make_plan(indptr)
     tasks = plan.shape[0]
@@ -119,7 +133,7 @@ def _add_gradient(z, g, indices, weights, perm, i, first, last, delta, eps, vari
 
 
 @kernel
-def backward(z, g, indptr, indices, weights, perm, delta, eps, variant, own, other, dz):
+def _backward(z, g, indptr, indices, weights, perm, delta, eps, variant, own, other, dz):
     """Add the gradient of one set of lists to ``dz``; ``perm`` is empty for rows, the transposed lists' for columns."""
     plan = make_plan(indptr)
     tasks = plan.shape[0]
@@ -140,7 +154,7 @@ def backward(z, g, indptr, indices, weights, perm, delta, eps, variant, own, oth
 
 
 @kernel
-def weight_gradient(z, g, indptr, indices, weights, delta, eps, variant, dw):
+def _weight_gradient(z, g, indptr, indices, weights, delta, eps, variant, dw):
     """``dw_e = delta <g_i, z_j - z_i> dgamma_ij/da_ij`` for every entry e = (i, j)."""
     plan = make_plan(indptr)
     one = z.dtype.type(1)
@@ -166,3 +180,65 @@ def weight_gradient(z, g, indptr, indices, weights, delta, eps, variant, dw):
                     scaled = distance * root
                     scale = one / eps if scaled <= eps or root == 0 else one / (2 * root * distance)
                 dw[e] = delta * product * scale
+
+
+def forward(z: Tensor, lists: Lists, bias: Tensor | None, delta: float, eps: float, act: int, variant: int) -> Tensor:
+    """See `tvgnn.ops.gtv_step.op`."""
+    indptr, indices, weights, *_ = lists
+    use_threads((z.shape[0] + indices.shape[0]) * z.shape[1])
+    out = torch.empty_like(z, memory_format=torch.contiguous_format)
+    values = as_array(z)
+    scalar = values.dtype.type
+    _forward(
+        values,
+        as_array(indptr),
+        as_array(indices),
+        entry_values(weights, z),
+        scalar(delta),
+        scalar(eps),
+        variant,
+        entry_values(bias, z),
+        act,
+        as_array(out),
+    )
+    return out
+
+
+def backward(
+    grad: Tensor,
+    z: Tensor,
+    out: Tensor | None,
+    lists: Lists,
+    delta: float,
+    eps: float,
+    act: int,
+    variant: int,
+    needs_weights: bool,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """See `tvgnn.ops.gtv_step.op`."""
+    indptr, indices, weights, t_indptr, t_indices, t_perm = lists
+    use_threads((z.shape[0] + indices.shape[0]) * z.shape[1])
+    values, weight_values = as_array(z), entry_values(weights, z)
+    scalar = values.dtype.type
+    dz = torch.empty_like(z, memory_format=torch.contiguous_format)
+    if out is None:
+        g = grad.contiguous()
+    else:
+        g = torch.empty_like(dz)
+        activation_gradient(as_array(grad), as_array(out), act, as_array(g))
+    dz.copy_(g)
+    rows = (as_array(indptr), as_array(indices))
+    args = (scalar(delta), scalar(eps), variant)
+    empty = rows[1][:0]
+    if t_indptr is None or t_indices is None or t_perm is None:
+        _backward(values, as_array(g), *rows, weight_values, empty, *args, scalar(1), scalar(1), as_array(dz))
+    else:
+        columns = (as_array(t_indptr), as_array(t_indices))
+        _backward(values, as_array(g), *rows, weight_values, empty, *args, scalar(1), scalar(0), as_array(dz))
+        _backward(
+            values, as_array(g), *columns, weight_values, as_array(t_perm), *args, scalar(0), scalar(1), as_array(dz)
+        )
+    dw = z.new_empty(indices.shape[0] if needs_weights else 0)
+    if needs_weights:
+        _weight_gradient(values, as_array(g), *rows, weight_values, *args, as_array(dw))
+    return dz, dw, g.sum(0)

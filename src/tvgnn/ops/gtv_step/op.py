@@ -9,7 +9,7 @@ from torch import Tensor
 
 from tvgnn.errors import GraphError
 from tvgnn.graph.adjacency import Adjacency
-from tvgnn.ops._backends import select_backend
+from tvgnn.ops._backends import kernels, select_backend
 from tvgnn.ops.gtv_step.reference import ACTIVATIONS, gtv_step_reference
 from tvgnn.shapes import NodeFeatures
 
@@ -67,13 +67,14 @@ def gtv_step(
     adjacency.check_rows(z, "z")
     if bias is not None and bias.shape != z.shape[1:]:
         raise GraphError(f"expected bias of shape ({z.shape[1]},), one per column of z, got {tuple(bias.shape)}")
-    if select_backend(backend, z.device, z.dtype) == "reference":
+    chosen = select_backend(backend, z.device, z.dtype)
+    if chosen == "reference":
         return gtv_step_reference(z, adjacency, delta, eps, bias, act, variant)
     codes = (_ACT_CODES.index(act), VARIANTS.index(variant))
-    return torch.ops.tvgnn.gtv_step(z, *adjacency.lists(), bias, delta, eps, *codes)
+    return torch.ops.tvgnn.gtv_step(z, *adjacency.lists(), bias, delta, eps, *codes, chosen)
 
 
-@torch.library.custom_op("tvgnn::gtv_step", mutates_args=(), device_types="cpu")
+@torch.library.custom_op("tvgnn::gtv_step", mutates_args=())
 def _forward(
     z: Tensor,
     indptr: Tensor,
@@ -87,26 +88,10 @@ def _forward(
     eps: float,
     act: int,
     variant: int,
+    backend: str,
 ) -> Tensor:
-    from tvgnn.ops._numba import as_array, entry_values, use_threads
-    from tvgnn.ops.gtv_step import cpu
-
-    use_threads((z.shape[0] + indices.shape[0]) * z.shape[1])
-    out = torch.empty_like(z, memory_format=torch.contiguous_format)
-    values = as_array(z)
-    scalar = values.dtype.type
-    cpu.forward(
-        values,
-        as_array(indptr),
-        as_array(indices),
-        entry_values(weights, z),
-        scalar(delta),
-        scalar(eps),
-        variant,
-        entry_values(bias, z),
-        act,
-        as_array(out),
-    )
+    lists = (indptr, indices, weights, t_indptr, t_indices, t_perm)
+    out: Tensor = kernels("gtv_step", backend).forward(z, lists, bias, delta, eps, act, variant)
     return out
 
 
@@ -115,7 +100,7 @@ def _(z: Tensor, *_args: Any) -> Tensor:
     return torch.empty_like(z, memory_format=torch.contiguous_format)
 
 
-@torch.library.custom_op("tvgnn::gtv_step_backward", mutates_args=(), device_types="cpu")
+@torch.library.custom_op("tvgnn::gtv_step_backward", mutates_args=())
 def _backward(
     grad: Tensor,
     z: Tensor,
@@ -130,38 +115,14 @@ def _backward(
     eps: float,
     act: int,
     variant: int,
+    backend: str,
     needs_weights: bool,
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Gradients with respect to z (N, F), the weights (E,) or an empty tensor, and the bias (F,)."""
-    from tvgnn.ops._activation import activation_gradient
-    from tvgnn.ops._numba import as_array, entry_values, use_threads
-    from tvgnn.ops.gtv_step import cpu
-
-    use_threads((z.shape[0] + indices.shape[0]) * z.shape[1])
-    values, weight_values = as_array(z), entry_values(weights, z)
-    scalar = values.dtype.type
-    dz = torch.empty_like(z, memory_format=torch.contiguous_format)
-    if out is None:
-        g = grad.contiguous()
-    else:
-        g = torch.empty_like(dz)
-        activation_gradient(as_array(grad), as_array(out), act, as_array(g))
-    dz.copy_(g)
-    rows = (as_array(indptr), as_array(indices))
-    args = (scalar(delta), scalar(eps), variant)
-    empty = rows[1][:0]
-    if t_indptr is None or t_indices is None or t_perm is None:
-        cpu.backward(values, as_array(g), *rows, weight_values, empty, *args, scalar(1), scalar(1), as_array(dz))
-    else:
-        columns = (as_array(t_indptr), as_array(t_indices))
-        cpu.backward(values, as_array(g), *rows, weight_values, empty, *args, scalar(1), scalar(0), as_array(dz))
-        cpu.backward(
-            values, as_array(g), *columns, weight_values, as_array(t_perm), *args, scalar(0), scalar(1), as_array(dz)
-        )
-    dw = z.new_empty(indices.shape[0] if needs_weights else 0)
-    if needs_weights:
-        cpu.weight_gradient(values, as_array(g), *rows, weight_values, *args, as_array(dw))
-    return dz, dw, g.sum(0)
+    lists = (indptr, indices, weights, t_indptr, t_indices, t_perm)
+    module = kernels("gtv_step", backend)
+    dz, dw, db = module.backward(grad, z, out, lists, delta, eps, act, variant, needs_weights)
+    return dz, dw, db
 
 
 @_backward.register_fake
@@ -190,6 +151,7 @@ def _gradient(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
         None,
         None,
         db if ctx.has_bias else None,
+        None,
         None,
         None,
         None,

@@ -3,11 +3,28 @@
 from __future__ import annotations
 
 import numpy as np
+import torch
 from numba import prange
+from torch import Tensor
 
-from tvgnn.ops._numba import add_pieces, inline, kernel, last_row, make_plan, piece, starts_cut_row
+from tvgnn.graph.sparse_matrix import Lists
+from tvgnn.ops._numba import (
+    add_pieces,
+    as_array,
+    entry_values,
+    inline,
+    kernel,
+    last_row,
+    make_plan,
+    piece,
+    starts_cut_row,
+    use_threads,
+)
 
-__all__ = ["product", "value_gradient"]
+__all__ = ["backward", "forward"]
+
+_CACHE_BYTES = 8 * 2**20
+_BLOCK_COLUMNS = 64
 
 
 @inline
@@ -21,7 +38,7 @@ def _add_row(indices, values, weight, first, last, out, slot):
 
 
 @kernel
-def product(indptr, indices, values, weight, out):
+def _product_kernel(indptr, indices, values, weight, out):
     """``out = x @ weight`` for x in rows; ``values`` empty means ones."""
     plan = make_plan(indptr)
     partial = np.zeros((2 * plan.shape[0], weight.shape[1]), weight.dtype)
@@ -42,7 +59,7 @@ def product(indptr, indices, values, weight, out):
 
 
 @kernel
-def value_gradient(indptr, indices, grad, weight, dv):
+def _value_gradient(indptr, indices, grad, weight, dv):
     """``dv_e = <grad_i, weight_j>`` for every entry e = (i, j)."""
     plan = make_plan(indptr)
     for task in prange(plan.shape[0]):
@@ -53,3 +70,40 @@ def value_gradient(indptr, indices, grad, weight, dv):
                 for h in range(weight.shape[1]):
                     total += grad[i, h] * weight[indices[e], h]
                 dv[e] = total
+
+
+def _product(indptr: Tensor, indices: Tensor, values: Tensor | None, weight: Tensor) -> Tensor:
+    rows, width = indptr.shape[0] - 1, weight.shape[1]
+    arrays = (as_array(indptr), as_array(indices), entry_values(values, weight))
+    # Gathering from a matrix that no cache holds is faster a few columns at a time, each block copied together first.
+    too_large = weight.nbytes > _CACHE_BYTES and rows <= weight.shape[0]
+    blocks = weight.split(_BLOCK_COLUMNS, dim=1) if too_large and width > _BLOCK_COLUMNS else (weight,)
+    outs = []
+    use_threads((rows + indices.shape[0]) * blocks[0].shape[1])
+    for block in blocks:
+        outs.append(weight.new_empty(rows, block.shape[1]))
+        _product_kernel(*arrays, as_array(block), as_array(outs[-1]))
+    return outs[0] if len(outs) == 1 else torch.cat(outs, dim=1)
+
+
+def forward(weight: Tensor, lists: Lists) -> Tensor:
+    """See `tvgnn.ops.sparse_linear.op`."""
+    return _product(*lists[:3], weight)
+
+
+def backward(
+    grad: Tensor, weight: Tensor, lists: Lists, needs_weight: bool, needs_values: bool
+) -> tuple[Tensor, Tensor]:
+    """See `tvgnn.ops.sparse_linear.op`."""
+    indptr, indices, values, t_indptr, t_indices, t_perm = lists
+    dweight = weight.new_empty(0, 0)
+    if needs_weight and t_indptr is not None and t_indices is not None and t_perm is not None:
+        by_column = None if values is None else values.index_select(0, t_perm)
+        dweight = _product(t_indptr, t_indices, by_column, grad)
+    elif needs_weight:  # symmetric
+        dweight = _product(indptr, indices, values, grad)
+    dvalues = weight.new_empty(indices.shape[0] if needs_values else 0)
+    if needs_values:
+        use_threads(indices.shape[0] * weight.shape[1])
+        _value_gradient(as_array(indptr), as_array(indices), as_array(grad), as_array(weight), as_array(dvalues))
+    return dweight, dvalues

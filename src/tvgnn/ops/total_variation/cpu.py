@@ -3,11 +3,25 @@
 from __future__ import annotations
 
 import numpy as np
+import torch
 from numba import prange
+from torch import Tensor
 
-from tvgnn.ops._numba import add_pieces, inline, kernel, last_row, make_plan, piece, starts_cut_row
+from tvgnn.graph.sparse_matrix import Lists
+from tvgnn.ops._numba import (
+    add_pieces,
+    as_array,
+    entry_values,
+    inline,
+    kernel,
+    last_row,
+    make_plan,
+    piece,
+    starts_cut_row,
+    use_threads,
+)
 
-__all__ = ["backward", "forward", "weight_gradient"]
+__all__ = ["backward", "forward"]
 
 
 @inline
@@ -19,7 +33,7 @@ def _distance(s, i, j):
 
 
 @kernel
-def forward(s, indptr, indices, weights, out):
+def _forward(s, indptr, indices, weights, out):
     """``out[i, 0] = sum_j a_ij ||s_i - s_j||_1``; ``weights`` may be empty, ``out`` is (N, 1)."""
     plan = make_plan(indptr)
     partial = np.zeros((2 * plan.shape[0], 1), s.dtype)
@@ -55,7 +69,7 @@ def _add_gradient(s, g, indices, weights, perm, i, first, last, own, other, out,
 
 
 @kernel
-def backward(s, g, indptr, indices, weights, perm, own, other, ds):
+def _backward(s, g, indptr, indices, weights, perm, own, other, ds):
     """Add the gradient of one set of lists to ``ds``: own = 1 for rows, other = 1 for columns, both if symmetric."""
     plan = make_plan(indptr)
     partial = np.zeros((2 * plan.shape[0], s.shape[1]), s.dtype)
@@ -72,7 +86,7 @@ def backward(s, g, indptr, indices, weights, perm, own, other, ds):
 
 
 @kernel
-def weight_gradient(s, g, indptr, indices, dw):
+def _weight_gradient(s, g, indptr, indices, dw):
     """``dw_e = g_i ||s_i - s_j||_1`` for every entry e = (i, j)."""
     plan = make_plan(indptr)
     for task in prange(plan.shape[0]):
@@ -80,3 +94,33 @@ def weight_gradient(s, g, indptr, indices, dw):
             first, last, _ = piece(plan, task, i, indptr)
             for e in range(first, last):
                 dw[e] = g[i] * _distance(s, i, indices[e])
+
+
+def forward(s: Tensor, lists: Lists) -> Tensor:
+    """See `tvgnn.ops.total_variation.op`."""
+    indptr, indices, weights, *_ = lists
+    use_threads((s.shape[0] + indices.shape[0]) * s.shape[1])
+    out = s.new_empty(s.shape[0])
+    _forward(as_array(s), as_array(indptr), as_array(indices), entry_values(weights, s), as_array(out[:, None]))
+    return out
+
+
+def backward(grad: Tensor, s: Tensor, lists: Lists, needs_weights: bool) -> tuple[Tensor, Tensor]:
+    """See `tvgnn.ops.total_variation.op`."""
+    indptr, indices, weights, t_indptr, t_indices, t_perm = lists
+    use_threads((s.shape[0] + indices.shape[0]) * s.shape[1])
+    ds = torch.zeros_like(s, memory_format=torch.contiguous_format)
+    values, g, weight_values = as_array(s), as_array(grad), entry_values(weights, s)
+    one, zero = values.dtype.type(1), values.dtype.type(0)
+    rows = (as_array(indptr), as_array(indices))
+    empty = rows[1][:0]
+    if t_indptr is None or t_indices is None or t_perm is None:
+        _backward(values, g, *rows, weight_values, empty, one, one, as_array(ds))
+    else:
+        columns = (as_array(t_indptr), as_array(t_indices))
+        _backward(values, g, *rows, weight_values, empty, one, zero, as_array(ds))
+        _backward(values, g, *columns, weight_values, as_array(t_perm), zero, one, as_array(ds))
+    dw = s.new_empty(indices.shape[0] if needs_weights else 0)
+    if needs_weights:
+        _weight_gradient(values, g, *rows, as_array(dw))
+    return ds, dw

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from tvgnn.graph.adjacency import Adjacency
-from tvgnn.ops._backends import select_backend
+from tvgnn.ops._backends import kernels, select_backend
 from tvgnn.ops.total_variation.reference import total_variation_reference
 from tvgnn.shapes import Assignments, NodeValues
 
@@ -42,12 +42,13 @@ def total_variation(s: Assignments, adjacency: Adjacency, *, backend: str = "aut
 
     """
     adjacency.check_rows(s, "s")
-    if select_backend(backend, s.device, s.dtype) == "reference":
+    chosen = select_backend(backend, s.device, s.dtype)
+    if chosen == "reference":
         return total_variation_reference(s, adjacency)
-    return torch.ops.tvgnn.total_variation(s, *adjacency.lists())
+    return torch.ops.tvgnn.total_variation(s, *adjacency.lists(), chosen)
 
 
-@torch.library.custom_op("tvgnn::total_variation", mutates_args=(), device_types="cpu")
+@torch.library.custom_op("tvgnn::total_variation", mutates_args=())
 def _forward(
     s: Tensor,
     indptr: Tensor,
@@ -56,13 +57,10 @@ def _forward(
     t_indptr: Tensor | None,
     t_indices: Tensor | None,
     t_perm: Tensor | None,
+    backend: str,
 ) -> Tensor:
-    from tvgnn.ops._numba import as_array, entry_values, use_threads
-    from tvgnn.ops.total_variation import cpu
-
-    use_threads((s.shape[0] + indices.shape[0]) * s.shape[1])
-    out = s.new_empty(s.shape[0])
-    cpu.forward(as_array(s), as_array(indptr), as_array(indices), entry_values(weights, s), as_array(out[:, None]))
+    lists = (indptr, indices, weights, t_indptr, t_indices, t_perm)
+    out: Tensor = kernels("total_variation", backend).forward(s, lists)
     return out
 
 
@@ -71,7 +69,7 @@ def _(s: Tensor, *_args: Any) -> Tensor:
     return s.new_empty(s.shape[0])
 
 
-@torch.library.custom_op("tvgnn::total_variation_backward", mutates_args=(), device_types="cpu")
+@torch.library.custom_op("tvgnn::total_variation_backward", mutates_args=())
 def _backward(
     grad: Tensor,
     s: Tensor,
@@ -81,27 +79,12 @@ def _backward(
     t_indptr: Tensor | None,
     t_indices: Tensor | None,
     t_perm: Tensor | None,
+    backend: str,
     needs_weights: bool,
 ) -> tuple[Tensor, Tensor]:
     """Gradients with respect to s (N, K) and the weights (E,) or an empty tensor."""
-    from tvgnn.ops._numba import as_array, entry_values, use_threads
-    from tvgnn.ops.total_variation import cpu
-
-    use_threads((s.shape[0] + indices.shape[0]) * s.shape[1])
-    ds = torch.zeros_like(s, memory_format=torch.contiguous_format)
-    values, g, weight_values = as_array(s), as_array(grad), entry_values(weights, s)
-    one, zero = values.dtype.type(1), values.dtype.type(0)
-    rows = (as_array(indptr), as_array(indices))
-    empty = rows[1][:0]
-    if t_indptr is None or t_indices is None or t_perm is None:
-        cpu.backward(values, g, *rows, weight_values, empty, one, one, as_array(ds))
-    else:
-        columns = (as_array(t_indptr), as_array(t_indices))
-        cpu.backward(values, g, *rows, weight_values, empty, one, zero, as_array(ds))
-        cpu.backward(values, g, *columns, weight_values, as_array(t_perm), zero, one, as_array(ds))
-    dw = s.new_empty(indices.shape[0] if needs_weights else 0)
-    if needs_weights:
-        cpu.weight_gradient(values, g, *rows, as_array(dw))
+    lists = (indptr, indices, weights, t_indptr, t_indices, t_perm)
+    ds, dw = kernels("total_variation", backend).backward(grad, s, lists, needs_weights)
     return ds, dw
 
 
@@ -112,15 +95,16 @@ def _(grad: Tensor, s: Tensor, indptr: Tensor, indices: Tensor, *args: Any) -> t
 
 
 def _setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
-    weights = inputs[3]
+    *tensors, ctx.backend = inputs
+    weights = tensors[3]
     ctx.weight_dtype = None if weights is None else weights.dtype
-    ctx.save_for_backward(*inputs)
+    ctx.save_for_backward(*tensors)
 
 
 def _gradient(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
     needs_weights = ctx.needs_input_grad[3]
-    ds, dw = torch.ops.tvgnn.total_variation_backward(grad, *ctx.saved_tensors, needs_weights)
-    return ds, None, None, dw.to(ctx.weight_dtype) if needs_weights else None, None, None, None
+    ds, dw = torch.ops.tvgnn.total_variation_backward(grad, *ctx.saved_tensors, ctx.backend, needs_weights)
+    return ds, None, None, dw.to(ctx.weight_dtype) if needs_weights else None, None, None, None, None
 
 
 _forward.register_autograd(_gradient, setup_context=_setup_context)
