@@ -7,8 +7,9 @@ import math
 import numpy as np
 from numba import prange, types
 from numba.extending import overload
+from torch import Tensor
 
-from tvgnn.ops._numba import FASTMATH, inline, kernel
+from tvgnn.ops._numba import FASTMATH, as_array, inline, kernel
 
 __all__ = ["ELU", "IDENTITY", "RELU", "activate_row", "activation_gradient"]
 
@@ -55,17 +56,29 @@ def activate_row(out, row, act):
             out[row, f] = _expm1(x) if x <= 0 else x
 
 
+def activation_gradient(grad: Tensor, out: Tensor, act: int, result: Tensor) -> Tensor:
+    """Write ``grad * act'(.)`` (N, F) into ``result`` and return its sum over the rows, the gradient of a bias (F,).
+
+    The derivative is read off the output: relu y > 0, elu y > 0 ? 1 : y + 1.
+    """
+    tasks = max(1, min(64, grad.numel() // 16384))
+    sums = grad.new_zeros(tasks, grad.shape[1])
+    _activation_gradient(as_array(grad), as_array(out), act, as_array(result), as_array(sums))
+    return sums.sum(0)
+
+
 @kernel
-def activation_gradient(grad, out, act, result):
-    """``result = grad * act'(.)`` where the derivative is read off the output: relu y > 0, elu y > 0 ? 1 : y + 1."""
+def _activation_gradient(grad, out, act, result, sums):
     rows, width = grad.shape
-    tasks = max(1, min(64, rows * width // 16384))
+    tasks = sums.shape[0]
     for task in prange(tasks):
         for i in range(task * rows // tasks, (task + 1) * rows // tasks):
             if act == RELU:
                 for f in range(width):
                     result[i, f] = 0 if out[i, f] <= 0 else grad[i, f]
+                    sums[task, f] += result[i, f]
             else:
                 for f in range(width):
                     y = out[i, f]
                     result[i, f] = grad[i, f] * (y + 1 if y <= 0 else 1)
+                    sums[task, f] += result[i, f]

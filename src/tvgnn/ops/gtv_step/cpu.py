@@ -18,6 +18,7 @@ from tvgnn.ops._numba import (
     last_row,
     make_plan,
     piece,
+    prefetch_row,
     starts_cut_row,
     use_threads,
 )
@@ -25,6 +26,7 @@ from tvgnn.ops._numba import (
 __all__ = ["backward", "forward"]
 
 SHARED, ROOT_WEIGHTED, PER_FEATURE = 0, 1, 2
+AHEAD = 2  # entries whose rows are asked for before their turn (measured: 1 and 3 are no better)
 
 
 @inline
@@ -41,6 +43,8 @@ def _add_flow(z, indices, weights, i, first, last, eps, variant, out, slot):
     width = z.shape[1]
     one = z.dtype.type(1)
     for e in range(first, last):
+        if e + AHEAD < indices.shape[0]:
+            prefetch_row(z, indices[e + AHEAD])
         j = indices[e]
         weight = weights[e] if weights.shape[0] > 0 else one
         if weight == 0 or j == i:
@@ -106,6 +110,9 @@ def _add_gradient(z, g, indices, weights, perm, i, first, last, delta, eps, vari
     width = z.shape[1]
     zero, one = z.dtype.type(0), z.dtype.type(1)
     for e in range(first, last):
+        if e + AHEAD < indices.shape[0]:
+            prefetch_row(z, indices[e + AHEAD])
+            prefetch_row(g, indices[e + AHEAD])
         j = indices[e]
         weight = one
         if weights.shape[0] > 0:
@@ -133,8 +140,11 @@ def _add_gradient(z, g, indices, weights, perm, i, first, last, delta, eps, vari
 
 
 @kernel
-def _backward(z, g, indptr, indices, weights, perm, delta, eps, variant, own, other, dz):
-    """Add the gradient of one set of lists to ``dz``; ``perm`` is empty for rows, the transposed lists' for columns."""
+def _backward(z, g, indptr, indices, weights, perm, delta, eps, variant, own, other, first_lists, dz):
+    """Gradient of one set of lists, added to ``g`` for the first lists and to ``dz`` for the second.
+
+    ``perm`` is empty for rows, the transposed lists' for columns.
+    """
     plan = make_plan(indptr)
     tasks = plan.shape[0]
     width = z.shape[1]
@@ -147,9 +157,13 @@ def _backward(z, g, indptr, indices, weights, perm, delta, eps, variant, own, ot
                     z, g, indices, weights, perm, i, first, last, delta, eps, variant, own, other, partial, slot
                 )
             else:
+                if first_lists:
+                    dz[i] = g[i]
                 _add_gradient(z, g, indices, weights, perm, i, first, last, delta, eps, variant, own, other, dz, i)
     for task in range(tasks):
         if starts_cut_row(plan, task):
+            if first_lists:
+                dz[plan[task, 2]] = g[plan[task, 2]]
             add_pieces(plan, partial, task, dz)
 
 
@@ -223,22 +237,21 @@ def backward(
     dz = torch.empty_like(z, memory_format=torch.contiguous_format)
     if out is None:
         g = grad.contiguous()
+        db = g.sum(0)
     else:
         g = torch.empty_like(dz)
-        activation_gradient(as_array(grad), as_array(out), act, as_array(g))
-    dz.copy_(g)
+        db = activation_gradient(grad, out, act, g)
     rows = (as_array(indptr), as_array(indices))
     args = (scalar(delta), scalar(eps), variant)
     empty = rows[1][:0]
     if t_indptr is None or t_indices is None or t_perm is None:
-        _backward(values, as_array(g), *rows, weight_values, empty, *args, scalar(1), scalar(1), as_array(dz))
+        _backward(values, as_array(g), *rows, weight_values, empty, *args, scalar(1), scalar(1), True, as_array(dz))
     else:
         columns = (as_array(t_indptr), as_array(t_indices))
-        _backward(values, as_array(g), *rows, weight_values, empty, *args, scalar(1), scalar(0), as_array(dz))
-        _backward(
-            values, as_array(g), *columns, weight_values, as_array(t_perm), *args, scalar(0), scalar(1), as_array(dz)
-        )
+        _backward(values, as_array(g), *rows, weight_values, empty, *args, scalar(1), scalar(0), True, as_array(dz))
+        by_column = (weight_values, as_array(t_perm))
+        _backward(values, as_array(g), *columns, *by_column, *args, scalar(0), scalar(1), False, as_array(dz))
     dw = z.new_empty(indices.shape[0] if needs_weights else 0)
     if needs_weights:
         _weight_gradient(values, as_array(g), *rows, weight_values, *args, as_array(dw))
-    return dz, dw, g.sum(0)
+    return dz, dw, db

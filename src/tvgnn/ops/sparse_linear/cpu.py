@@ -28,29 +28,30 @@ _BLOCK_COLUMNS = 64
 
 
 @inline
-def _add_row(indices, values, weight, first, last, out, slot):
-    one = weight.dtype.type(1)
+def _add_row(indices, values, perm, weight, first, last, out, slot):
     for e in range(first, last):
         j = indices[e]
-        value = values[e] if values.shape[0] > 0 else one
+        value = weight.dtype.type(1)
+        if values.shape[0] > 0:
+            value = values[perm[e]] if perm.shape[0] > 0 else values[e]
         for h in range(weight.shape[1]):
             out[slot, h] += value * weight[j, h]
 
 
 @kernel
-def _product_kernel(indptr, indices, values, weight, out):
-    """``out = x @ weight`` for x in rows; ``values`` empty means ones."""
+def _product_kernel(indptr, indices, values, perm, weight, out):
+    """``out = x @ weight`` for x in rows; ``values`` empty means ones, ``perm`` empty that they are in order."""
     plan = make_plan(indptr)
     partial = np.zeros((2 * plan.shape[0], weight.shape[1]), weight.dtype)
     for task in prange(plan.shape[0]):
         for i in range(plan[task, 0], last_row(plan, task)):
             first, last, slot = piece(plan, task, i, indptr)
             if slot >= 0:
-                _add_row(indices, values, weight, first, last, partial, slot)
+                _add_row(indices, values, perm, weight, first, last, partial, slot)
             else:
                 for h in range(weight.shape[1]):
                     out[i, h] = 0
-                _add_row(indices, values, weight, first, last, out, i)
+                _add_row(indices, values, perm, weight, first, last, out, i)
     for task in range(plan.shape[0]):
         if starts_cut_row(plan, task):
             for h in range(weight.shape[1]):
@@ -72,9 +73,10 @@ def _value_gradient(indptr, indices, grad, weight, dv):
                 dv[e] = total
 
 
-def _product(indptr: Tensor, indices: Tensor, values: Tensor | None, weight: Tensor) -> Tensor:
+def _product(indptr: Tensor, indices: Tensor, values: Tensor | None, perm: Tensor | None, weight: Tensor) -> Tensor:
     rows, width = indptr.shape[0] - 1, weight.shape[1]
-    arrays = (as_array(indptr), as_array(indices), entry_values(values, weight))
+    order = as_array(indices[:0] if perm is None else perm)
+    arrays = (as_array(indptr), as_array(indices), entry_values(values, weight), order)
     # Gathering from a matrix that no cache holds is faster a few columns at a time, each block copied together first.
     too_large = weight.nbytes > _CACHE_BYTES and rows <= weight.shape[0]
     blocks = weight.split(_BLOCK_COLUMNS, dim=1) if too_large and width > _BLOCK_COLUMNS else (weight,)
@@ -88,7 +90,7 @@ def _product(indptr: Tensor, indices: Tensor, values: Tensor | None, weight: Ten
 
 def forward(weight: Tensor, lists: Lists) -> Tensor:
     """See `tvgnn.ops.sparse_linear.op`."""
-    return _product(*lists[:3], weight)
+    return _product(*lists[:3], None, weight)
 
 
 def backward(
@@ -98,10 +100,9 @@ def backward(
     indptr, indices, values, t_indptr, t_indices, t_perm = lists
     dweight = weight.new_empty(0, 0)
     if needs_weight and t_indptr is not None and t_indices is not None and t_perm is not None:
-        by_column = None if values is None else values.index_select(0, t_perm)
-        dweight = _product(t_indptr, t_indices, by_column, grad)
+        dweight = _product(t_indptr, t_indices, values, t_perm, grad)
     elif needs_weight:  # symmetric
-        dweight = _product(indptr, indices, values, grad)
+        dweight = _product(indptr, indices, values, None, grad)
     dvalues = weight.new_empty(indices.shape[0] if needs_values else 0)
     if needs_values:
         use_threads(indices.shape[0] * weight.shape[1])
