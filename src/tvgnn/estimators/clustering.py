@@ -19,11 +19,16 @@ from torch import Tensor, nn
 from tvgnn.errors import ClusteringWarning, GraphError
 from tvgnn.estimators import persistence
 from tvgnn.estimators.feature_scaling import FeatureScaling
-from tvgnn.estimators.inputs import RowIndex, adjacency_with_new_rows, feature_tensor, require_features, same_kind
+from tvgnn.estimators.inputs import (
+    NetworkInputs,
+    RowIndex,
+    adjacency_with_new_rows,
+    feature_tensor,
+    require_features,
+    same_kind,
+)
 from tvgnn.estimators.presets import PRESETS, positive_integer, resolve_parameters
-from tvgnn.graph.adjacency import Adjacency
 from tvgnn.graph.graph import Graph
-from tvgnn.graph.sparse_matrix import SparseMatrix
 from tvgnn.graph.validation import as_array, torch_to_scipy
 from tvgnn.losses import asymmetric_norm_loss, total_variation_loss
 from tvgnn.models.node_clustering import NodeClusteringConfig, NodeClusteringModel
@@ -211,7 +216,7 @@ class TVClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         self.graph_ = graph
         self.device_ = resolve_device(self.device)
         self.backend_ = select_backend(self.backend, self.device_, torch.float32)
-        inputs = self._tensors(graph)
+        inputs = self._inputs(graph, parameters["hidden_channels"])
         result = self._train_best(inputs, parameters)
         self._number_by_size(inputs)
         self.loss_, self.loss_history_ = result.loss, result.loss_history
@@ -299,11 +304,10 @@ class TVClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
                 "ask for fewer clusters"
             )
 
-    def _tensors(self, graph: Graph) -> tuple[Tensor | SparseMatrix, Adjacency]:
-        features = feature_tensor(self.feature_scaling_.transform(graph.x))
-        return features.to(self.device_), Adjacency.from_graph(graph).to(self.device_)
+    def _inputs(self, graph: Graph, width: int) -> NetworkInputs:
+        return NetworkInputs.from_graph(graph, self.feature_scaling_.transform(graph.x), width, self.device_)
 
-    def _train_best(self, inputs: tuple[Any, Adjacency], parameters: dict[str, Any]) -> TrainingResult:
+    def _train_best(self, inputs: NetworkInputs, parameters: dict[str, Any]) -> TrainingResult:
         training = TrainingConfig(**{name: parameters.pop(name) for name in TrainingConfig.__dataclass_fields__})
         n_init = parameters.pop("n_init")
         config = NodeClusteringConfig(self.n_features_in_, int(self.n_clusters), **parameters)
@@ -316,16 +320,16 @@ class TVClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
             title = "" if n_init == 1 else f"{attempt + 1}/{n_init}"
             with TrainingProgress(training.max_iter, config.n_clusters, title) as progress:
                 watch = progress.update if self.verbose else None
-                result = train(model, partial(model.losses, *inputs), training, watch)
+                result = train(model, partial(model.losses, inputs.features, inputs.adjacency), training, watch)
             if best is None or result.loss < best.loss:
                 best, self.model_ = result, model
         if best is None:
             raise ValueError(f"expected n_init >= 1, got {n_init}")
         return best
 
-    def _number_by_size(self, inputs: tuple[Any, Adjacency]) -> None:
+    def _number_by_size(self, inputs: NetworkInputs) -> None:
         """Renumber the clusters inside the last linear layer, so that every later result carries the same numbers."""
-        labels = self.model_.infer(*inputs)[0].argmax(1).cpu().numpy()
+        labels = inputs.given_order(self.model_.infer(inputs.features, inputs.adjacency)[0]).argmax(1)
         sizes = np.bincount(labels, minlength=self.n_clusters)
         first = np.full(self.n_clusters, labels.size)
         np.minimum.at(first, labels, np.arange(labels.size))
@@ -334,13 +338,12 @@ class TVClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         with torch.no_grad():
             last.weight.copy_(last.weight[order])
             last.bias.copy_(last.bias[order])
-        assignments, embedding = self.model_.infer(*inputs)
-        adjacency = inputs[1]
+        assignments, embedding = self.model_.infer(inputs.features, inputs.adjacency)
         self.loss_terms_ = {
-            "total_variation": total_variation_loss(assignments, adjacency, backend=self.backend).item(),
+            "total_variation": total_variation_loss(assignments, inputs.adjacency, backend=self.backend).item(),
             "balance": asymmetric_norm_loss(assignments, rho=self.rho, backend=self.backend).item(),
         }
-        self.assignments_, self.embedding_ = assignments.cpu().numpy(), embedding.cpu().numpy()
+        self.assignments_, self.embedding_ = inputs.given_order(assignments), inputs.given_order(embedding)
         self.labels_ = self.assignments_.argmax(1).astype(np.int64)
         self.n_clusters_found_ = int(np.unique(self.labels_).size)
 
@@ -360,8 +363,9 @@ class TVClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
             graph = require_features(X)
             if graph.num_features != self.n_features_in_:
                 raise GraphError(f"expected a graph with {self.n_features_in_} features, got {graph.num_features}")
-            assignments, embedding = self.model_.infer(*self._tensors(graph))
-            return assignments.cpu().numpy(), embedding.cpu().numpy()
+            inputs = self._inputs(graph, self.model_.config.hidden_channels)
+            assignments, embedding = self.model_.infer(inputs.features, inputs.adjacency)
+            return inputs.given_order(assignments), inputs.given_order(embedding)
         x = validate_data(self, _detached(X), accept_sparse="csr", dtype=[np.float32, np.float64], reset=False)
         like = self.graph_.x.dtype
         return self._infer_rows(Graph.from_edge_index(np.empty((2, 0), np.int64), x=x, dtype=like).x)

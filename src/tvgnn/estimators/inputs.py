@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,7 +16,7 @@ from tvgnn.graph.adjacency import Adjacency
 from tvgnn.graph.graph import Graph
 from tvgnn.graph.sparse_matrix import SparseMatrix
 
-__all__ = ["RowIndex", "adjacency_with_new_rows", "feature_tensor", "require_features", "same_kind"]
+__all__ = ["NetworkInputs", "RowIndex", "adjacency_with_new_rows", "feature_tensor", "require_features", "same_kind"]
 
 # Above this share of non-zeros the first product is faster dense (see benchmarks, `operators`).
 _SPARSE_DENSITY = 0.2
@@ -39,6 +40,36 @@ def feature_tensor(x: Any) -> Tensor | SparseMatrix:
         return torch.tensor(x.toarray(), dtype=torch.float32)
     values = torch.tensor(x.data, dtype=torch.float32)
     return SparseMatrix.from_csr(torch.tensor(x.indptr), torch.tensor(x.indices), values, x.shape[1])
+
+
+@dataclass(frozen=True, eq=False)
+class NetworkInputs:
+    """What the network reads, its nodes in the order in which it is fastest.
+
+    Attributes:
+        features: (N, F) dense or `SparseMatrix`.
+        adjacency: of N nodes.
+        places: (N,) where each node of the caller's graph stands, or None where its order was kept.
+
+    """
+
+    features: Tensor | SparseMatrix
+    adjacency: Adjacency
+    places: Tensor | None
+
+    @classmethod
+    def from_graph(cls, graph: Graph, x: Any, width: int, device: str) -> Self:
+        """Take a graph and its scaled features for layers of ``width`` columns."""
+        adjacency = Adjacency.from_graph(graph).by_locality(width)
+        relabelled = adjacency.relabelled
+        if relabelled is None:
+            return cls(feature_tensor(x).to(device), adjacency.to(device), None)
+        features = feature_tensor(x[relabelled.nodes.numpy()])
+        return cls(features.to(device), relabelled.adjacency.to(device), relabelled.places.to(device))
+
+    def given_order(self, rows: Tensor) -> np.ndarray:
+        """Rows (N, width) of a result in the order of the caller's graph."""
+        return (rows if self.places is None else rows[self.places]).cpu().numpy()
 
 
 class RowIndex:

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from tvgnn.errors import GraphError
+from tvgnn.graph.locality import Relabelled, relabel_by_locality
 from tvgnn.graph.sparse_matrix import SparseMatrix, TransposedLists, index_dtype, row_pointers
 
 if TYPE_CHECKING:
@@ -26,10 +27,13 @@ class Adjacency(SparseMatrix):
     Attributes:
         loops_count: self-loops count in the total weight. True for the dense adjacency of a pooled graph, whose
             diagonal is the weight inside its clusters, and where there are none.
+        relabelled: the same graph in an order that keeps neighbours together, in which wide rows are gathered; see
+            `by_locality`.
 
     """
 
     loops_count: bool = False
+    relabelled: Relabelled | None = None
 
     @property
     def num_nodes(self) -> int:
@@ -105,6 +109,34 @@ class Adjacency(SparseMatrix):
         entry = torch.arange(batch * nodes * nodes, device=adj.device, dtype=dtype).view(batch, nodes, nodes)
         lists = TransposedLists(indptr, indices, entry.transpose(1, 2).reshape(-1))
         return cls(indptr, indices, adj.reshape(-1), batch * nodes, transposed=lists, loops_count=True)
+
+    def by_locality(self, width: int = 128) -> Self:
+        """Let `gtv_step` gather rows in an order that keeps neighbours together, where that pays.
+
+        The order is found once (reverse Cuthill-McKee, 0.5 s for 10^6 nodes), so keep the result; inputs, outputs and
+        values stay in the given order, and results change by rounding only.
+
+        Parameters:
+            width: columns of the rows that will be gathered.
+
+        Example:
+            >>> path = torch.randperm(5000)
+            >>> adjacency = Adjacency.from_edge_index(torch.stack([path[:-1], path[1:]]), None, 5000)
+            >>> adjacency.by_locality().relabelled is not None
+            True
+
+        """
+        return replace(self, relabelled=relabel_by_locality(self, width))
+
+    def with_values(self, values: Tensor | None) -> Self:
+        """See `SparseMatrix.with_values`."""
+        other = super().with_values(values)
+        return other if self.relabelled is None else replace(other, relabelled=self.relabelled.with_values(values))
+
+    def to(self, device: torch.device | str | None = None, dtype: torch.dtype | None = None) -> Self:
+        """See `SparseMatrix.to`."""
+        other = super().to(device, dtype)
+        return other if self.relabelled is None else replace(other, relabelled=self.relabelled.to(device, dtype))
 
     def check_rows(self, x: Tensor, name: str) -> None:
         """Raise a `GraphError` unless ``x`` is (N, F): kernels gather its rows without looking at its length."""

@@ -71,7 +71,12 @@ def gtv_step(
     if chosen == "reference":
         return gtv_step_reference(z, adjacency, delta, eps, bias, act, variant)
     codes = (_ACT_CODES.index(act), VARIANTS.index(variant))
-    return torch.ops.tvgnn.gtv_step(z, *adjacency.lists(), bias, delta, eps, *codes, chosen)
+
+    def step(z: Tensor, adjacency: Adjacency) -> Tensor:
+        out: Tensor = torch.ops.tvgnn.gtv_step(z, *adjacency.lists(), bias, delta, eps, *codes, chosen)
+        return out
+
+    return step(z, adjacency) if adjacency.relabelled is None else adjacency.relabelled.run(z, step)
 
 
 @torch.library.custom_op("tvgnn::gtv_step", mutates_args=())
