@@ -14,10 +14,11 @@ from torch import Tensor
 from tvgnn.errors import GraphError
 from tvgnn.graph.adjacency import Adjacency
 from tvgnn.ops.asymmetric_norm import asymmetric_norm
+from tvgnn.ops.cheeger_cut import cheeger_cut
 from tvgnn.ops.total_variation import total_variation
 from tvgnn.shapes import Assignments, Batch, EdgeWeight, Scalar
 
-__all__ = ["asymmetric_norm_loss", "graph_pointers", "total_variation_loss"]
+__all__ = ["asymmetric_norm_loss", "cheeger_cut_losses", "graph_pointers", "total_variation_loss"]
 
 
 def total_variation_loss(
@@ -130,8 +131,46 @@ def asymmetric_norm_loss(
     order, graph_ptr = graph_pointers(assignments, batch, batch_size)
     grouped = assignments if order is None else assignments[order]
     norms = asymmetric_norm(grouped, graph_ptr, rho, backend=backend)
-    beta = graph_ptr.diff().to(norms.dtype) * (rho * min(1.0, clusters / (rho + 1)))
+    beta = graph_ptr.diff().to(norms.dtype) * _largest_norm_per_node(clusters, rho)
     return torch.where(beta > 0, 1 - norms / torch.where(beta > 0, beta, 1), 0).mean()
+
+
+def _largest_norm_per_node(clusters: int, rho: float) -> float:
+    """``beta / N`` (paper, eq. 14 and 15)."""
+    return rho * min(1.0, clusters / (rho + 1))
+
+
+def cheeger_cut_losses(
+    logits: Tensor, adjacency: Adjacency, rho: float | None = None, *, backend: str = "auto"
+) -> tuple[Assignments, Scalar, Scalar]:
+    """Assignments of one graph and both losses from the scores of the clusters, in one pass.
+
+    The same as a softmax over each row, `total_variation_loss` and `asymmetric_norm_loss` of a single graph.
+
+    Parameters:
+        logits: (N, K) float32 or float64.
+        adjacency: N nodes.
+        rho: asymmetry > 0, K - 1 by default.
+        backend: see `select_backend`.
+
+    Returns:
+        Assignments (N, K), total variation loss and balance loss (scalars).
+
+    Raises:
+        ValueError: rho is not a positive number.
+        GraphError: ``logits`` is not (N, K).
+
+    """
+    clusters = logits.shape[-1]
+    if clusters <= 1 or logits.shape[0] == 0:
+        assignments = torch.softmax(logits, dim=-1)
+        variation = total_variation_loss(assignments, adjacency, backend=backend)
+        return assignments, variation, asymmetric_norm_loss(assignments, rho=rho, backend=backend)
+    rho = float(clusters - 1 if rho is None else rho)
+    assignments, variation, norm = cheeger_cut(logits, adjacency, rho, backend=backend)
+    total = 2 * adjacency.total_weight(assignments.dtype)
+    balance = 1 - norm / (logits.shape[0] * _largest_norm_per_node(clusters, rho))
+    return assignments, variation / torch.where(total > 0, total, 1), balance
 
 
 def graph_pointers(x: Tensor, batch: Tensor | None, batch_size: int | None) -> tuple[Tensor | None, Tensor]:

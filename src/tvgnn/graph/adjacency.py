@@ -156,6 +156,14 @@ class Adjacency(SparseMatrix):
         """Sum of each row's weights, (N,); self-loops enter only where `loops_count`. Differentiable in the weights."""
         return self._row_sums(dtype, with_loops=self.loops_count)
 
+    def total_weight(self, dtype: torch.dtype) -> Tensor:
+        """Sum of all weights, scalar; self-loops enter only where `loops_count`. Differentiable in the weights."""
+        if self.loops_count and self.values is None:
+            return torch.tensor(self.num_entries, dtype=dtype, device=self.indices.device)
+        return (
+            self.values.to(dtype).sum() if self.loops_count and self.values is not None else self.degrees(dtype).sum()
+        )
+
     def degrees(self, dtype: torch.dtype) -> Tensor:
         """Sum of each row's weights without self-loops, (N,); differentiable in the weights."""
         return self._row_sums(dtype, with_loops=False)

@@ -114,16 +114,21 @@ class NodeClusteringModel(nn.Module):
 
     def forward(self, x: Tensor | SparseMatrix, adjacency: Adjacency) -> tuple[Tensor, Tensor]:
         """Return (assignments, embedding)."""
+        hidden = self.embed(x, adjacency)
+        return self.pool.select(hidden), hidden
+
+    def embed(self, x: Tensor | SparseMatrix, adjacency: Adjacency) -> Tensor:
+        """Output of the last convolution, (N, hidden_channels)."""
         first, *others = self.convs
         hidden: Tensor = first(x, adjacency)
         for conv in others:
             hidden = conv(hidden, adjacency)
-        return self.pool.select(hidden), hidden
+        return hidden
 
     def losses(self, x: Tensor | SparseMatrix, adjacency: Adjacency) -> tuple[dict[str, Tensor], Tensor]:
         """Loss terms, already multiplied by their coefficients, and the assignments (N, K)."""
-        assignments, _ = self(x, adjacency)
-        return self.pool.auxiliary_losses(assignments, adjacency, None, None), assignments
+        assignments, terms = self.pool.select_with_losses(self.embed(x, adjacency), adjacency, None, None)
+        return terms, assignments
 
     @torch.no_grad()
     def infer(self, x: Tensor | SparseMatrix, adjacency: Adjacency) -> tuple[Tensor, Tensor]:

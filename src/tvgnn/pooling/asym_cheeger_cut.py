@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from torch import Tensor
 
 from tvgnn.graph.adjacency import Adjacency
-from tvgnn.losses import asymmetric_norm_loss, total_variation_loss
+from tvgnn.losses import asymmetric_norm_loss, cheeger_cut_losses, total_variation_loss
 from tvgnn.pooling.base import DensePooling
 
 __all__ = ["AsymCheegerCutPooling"]
@@ -58,6 +58,15 @@ class AsymCheegerCutPooling(DensePooling):
             raise ValueError(f"expected rho > 0, got {rho}; leave it None for k - 1, which asks for equal clusters")
         self.totvar_coeff, self.balance_coeff, self.rho = totvar_coeff, balance_coeff, rho
 
+    def select_with_losses(
+        self, x: Tensor, adjacency: Adjacency, batch: Tensor | None, batch_size: int | None
+    ) -> tuple[Tensor, dict[str, Tensor]]:
+        """See `DensePooling.select_with_losses`; a single graph takes one operator."""
+        if batch is not None:
+            return super().select_with_losses(x, adjacency, batch, batch_size)
+        s, variation, balance = cheeger_cut_losses(self.mlp(x), adjacency, self.rho, backend=self.backend)
+        return s, self._weighted(variation, balance)
+
     def auxiliary_losses(
         self, assignments: Tensor, adjacency: Adjacency, batch: Tensor | None, batch_size: int | None
     ) -> dict[str, Tensor]:
@@ -66,4 +75,7 @@ class AsymCheegerCutPooling(DensePooling):
             assignments, adjacency, batch=batch, batch_size=batch_size, backend=self.backend
         )
         balance = asymmetric_norm_loss(assignments, batch, self.rho, batch_size=batch_size, backend=self.backend)
+        return self._weighted(variation, balance)
+
+    def _weighted(self, variation: Tensor, balance: Tensor) -> dict[str, Tensor]:
         return {"total_variation": self.totvar_coeff * variation, "balance": self.balance_coeff * balance}

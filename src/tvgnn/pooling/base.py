@@ -76,6 +76,13 @@ class DensePooling(nn.Module):
         """Soft assignments (..., K) of nodes with features x (..., F); rows sum to 1 (paper, eq. 17)."""
         return torch.softmax(self.mlp(x), dim=-1)
 
+    def select_with_losses(
+        self, x: Tensor, adjacency: Adjacency, batch: Tensor | None, batch_size: int | None
+    ) -> tuple[Tensor, dict[str, Tensor]]:
+        """Soft assignments (N, K) of nodes with features x (N, F), and their `auxiliary_losses`."""
+        s = self.select(x)
+        return s, self.auxiliary_losses(s, adjacency, batch, batch_size)
+
     def auxiliary_losses(
         self, assignments: Tensor, adjacency: Adjacency, batch: Tensor | None, batch_size: int | None
     ) -> dict[str, Tensor]:
@@ -133,9 +140,8 @@ class DensePooling(nn.Module):
         if x.dim() != 2:
             raise GraphError(f"expected x of shape (N, F) with edge_index, got {tuple(x.shape)}")
         adjacency = Adjacency.from_edge_index(edge_index, edge_weight, x.shape[0])
-        s = self.select(x)
+        s, losses = self.select_with_losses(x, adjacency, batch, batch_size)
         pooled, adj = _reduce(s, [x, sparse_linear(adjacency, s, backend=self.backend)], batch, batch_size)
-        losses = self.auxiliary_losses(s, adjacency, batch, batch_size)
         return PoolingOutput(pooled, adj, _all_valid(pooled), s, losses)
 
     def _pool_dense(self, x: Tensor, adj: Tensor, mask: Tensor | None) -> PoolingOutput:

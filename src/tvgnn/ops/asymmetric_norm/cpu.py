@@ -11,7 +11,9 @@ from torch import Tensor
 
 from tvgnn.ops._numba import as_array, inline, kernel, use_threads
 
-__all__ = ["backward", "forward"]
+__all__ = ["add_gradient", "backward", "forward", "select_and_measure"]
+
+_ROWS = 4096  # of a piece of work
 
 
 @inline
@@ -46,7 +48,7 @@ def _select(values, rank):
 
 
 @kernel
-def _forward(s, graph_ptr, rho, norms, holders):
+def select_and_measure(s, graph_ptr, rho, norms, holders):
     """Norm and quantile holder (row in ``s``, the first of equals) of every column of every graph, both (B, K).
 
     The holder of an empty graph is -1. A NaN reaches the norm of its column.
@@ -60,15 +62,15 @@ def _forward(s, graph_ptr, rho, norms, holders):
         holders[b, k] = -1
         if nodes == 0:
             continue
-        values = np.empty(nodes, s.dtype)
+        numbers, values = np.empty(nodes, s.dtype), np.empty(nodes, s.dtype)
         for i in range(nodes):
-            values[i] = s[first + i, k]
+            numbers[i] = values[i] = s[first + i, k]
         above = min(np.int64(math.floor(nodes / (rho + 1.0))), nodes - 1)
         quantile = _select(values, nodes - 1 - above)
         total = np.float64(0)  # a column of 10^5 float32 values would lose three digits
         holder = -1
         for i in range(nodes):
-            difference = s[first + i, k] - quantile
+            difference = numbers[i] - quantile
             total += s.dtype.type(rho) * difference if difference >= 0 else -difference
             if holder < 0 and difference == 0:
                 holder = first + i
@@ -76,24 +78,46 @@ def _forward(s, graph_ptr, rho, norms, holders):
         holders[b, k] = holder if holder >= 0 else first
 
 
+@inline
+def _chunks(graph_ptr):
+    """Graph, first and last row of pieces of at most `_ROWS` rows, (pieces, 3)."""
+    pieces = 0
+    for b in range(graph_ptr.shape[0] - 1):
+        pieces += (graph_ptr[b + 1] - graph_ptr[b] + _ROWS - 1) // _ROWS
+    chunks = np.empty((pieces, 3), np.int64)
+    piece = 0
+    for b in range(graph_ptr.shape[0] - 1):
+        for first in range(graph_ptr[b], graph_ptr[b + 1], _ROWS):
+            chunks[piece] = b, first, min(first + _ROWS, graph_ptr[b + 1])
+            piece += 1
+    return chunks
+
+
 @kernel
-def _backward(s, graph_ptr, holders, rho, g, ds):
-    """Gradient of ``sum_b g_b sum_k norm_bk``: rho or -1 for each element, and minus their sum for the quantile's."""
-    graphs, clusters = holders.shape
-    for column in prange(graphs * clusters):
-        b, k = column // clusters, column % clusters
-        if holders[b, k] < 0:
-            continue
-        quantile = s[holders[b, k], k]
-        above = 0
-        nodes = graph_ptr[b + 1] - graph_ptr[b]
-        for i in range(graph_ptr[b], graph_ptr[b + 1]):
-            if s[i, k] >= quantile:
-                above += 1
-                ds[i, k] = g[b] * s.dtype.type(rho)
-            else:
-                ds[i, k] = -g[b]
-        ds[holders[b, k], k] -= g[b] * s.dtype.type(rho * above - (nodes - above))
+def add_gradient(s, graph_ptr, holders, rho, g, ds):
+    """Add the gradient of ``sum_b g_b sum_k norm_bk`` to ``ds``.
+
+    It is rho or -1 for each element, and minus their sum for the one that holds the quantile.
+    """
+    clusters = holders.shape[1]
+    chunks = _chunks(graph_ptr)
+    above = np.zeros((chunks.shape[0], clusters), np.int64)
+    for chunk in prange(chunks.shape[0]):
+        b = chunks[chunk, 0]
+        quantiles = np.empty(clusters, s.dtype)
+        for k in range(clusters):
+            quantiles[k] = s[holders[b, k], k]
+        up, down = g[b] * s.dtype.type(rho), -g[b]
+        for i in range(chunks[chunk, 1], chunks[chunk, 2]):
+            for k in range(clusters):
+                ds[i, k] += up if s[i, k] >= quantiles[k] else down
+            for k in range(clusters):
+                above[chunk, k] += s[i, k] >= quantiles[k]
+    for chunk in range(chunks.shape[0]):
+        b, first, last = chunks[chunk]
+        for k in range(clusters):
+            count = above[chunk, k]
+            ds[holders[b, k], k] -= g[b] * s.dtype.type(rho * count - (last - first - count))
 
 
 def forward(s: Tensor, graph_ptr: Tensor, rho: float) -> tuple[Tensor, Tensor]:
@@ -101,7 +125,7 @@ def forward(s: Tensor, graph_ptr: Tensor, rho: float) -> tuple[Tensor, Tensor]:
     use_threads(s.numel())
     shape = (graph_ptr.shape[0] - 1, s.shape[1])
     norms, holders = s.new_empty(shape), graph_ptr.new_empty(shape)
-    _forward(as_array(s), as_array(graph_ptr), float(rho), as_array(norms), as_array(holders))
+    select_and_measure(as_array(s), as_array(graph_ptr), float(rho), as_array(norms), as_array(holders))
     return norms.sum(1), holders
 
 
@@ -110,5 +134,5 @@ def backward(grad: Tensor, s: Tensor, graph_ptr: Tensor, holders: Tensor, rho: f
     use_threads(s.numel())
     ds = torch.zeros_like(s, memory_format=torch.contiguous_format)
     g = as_array(grad.to(s.dtype))
-    _backward(as_array(s), as_array(graph_ptr), as_array(holders), float(rho), g, as_array(ds))
+    add_gradient(as_array(s), as_array(graph_ptr), as_array(holders), float(rho), g, as_array(ds))
     return ds

@@ -21,7 +21,7 @@ from tvgnn.ops._numba import (
     use_threads,
 )
 
-__all__ = ["backward", "forward"]
+__all__ = ["add_gradient", "backward", "forward", "node_variation"]
 
 
 @inline
@@ -33,7 +33,7 @@ def _distance(s, i, j):
 
 
 @kernel
-def _forward(s, indptr, indices, weights, out):
+def node_variation(s, indptr, indices, weights, out):
     """``out[i, 0] = sum_j a_ij ||s_i - s_j||_1``; ``weights`` may be empty, ``out`` is (N, 1)."""
     plan = make_plan(indptr)
     partial = np.zeros((2 * plan.shape[0], 1), s.dtype)
@@ -55,7 +55,7 @@ def _forward(s, indptr, indices, weights, out):
 
 
 @inline
-def _add_gradient(s, g, indices, weights, perm, i, first, last, own, other, out, slot):
+def _add_entries(s, g, indices, weights, perm, i, first, last, own, other, out, slot):
     """Add ``a_ij (own * g_i + other * g_j) sign(s_i - s_j)`` over entries first..last to ``out[slot]``."""
     zero = s.dtype.type(0)
     for e in range(first, last):
@@ -64,12 +64,14 @@ def _add_gradient(s, g, indices, weights, perm, i, first, last, own, other, out,
         if weights.shape[0] > 0:
             pull *= weights[perm[e]] if perm.shape[0] > 0 else weights[e]
         for k in range(s.shape[1]):
-            x = s[i, k] - s[j, k]
-            out[slot, k] += pull if x > 0 else (-pull if x < 0 else zero)
+            # Two independent selects: nested ones are four times slower, since they do not vectorise.
+            above = pull if s[i, k] > s[j, k] else zero
+            below = pull if s[i, k] < s[j, k] else zero
+            out[slot, k] += above - below
 
 
 @kernel
-def _backward(s, g, indptr, indices, weights, perm, own, other, ds):
+def add_gradient(s, g, indptr, indices, weights, perm, own, other, ds):
     """Add the gradient of one set of lists to ``ds``: own = 1 for rows, other = 1 for columns, both if symmetric."""
     plan = make_plan(indptr)
     partial = np.zeros((2 * plan.shape[0], s.shape[1]), s.dtype)
@@ -77,9 +79,9 @@ def _backward(s, g, indptr, indices, weights, perm, own, other, ds):
         for i in range(plan[task, 0], last_row(plan, task)):
             first, last, slot = piece(plan, task, i, indptr)
             if slot >= 0:
-                _add_gradient(s, g, indices, weights, perm, i, first, last, own, other, partial, slot)
+                _add_entries(s, g, indices, weights, perm, i, first, last, own, other, partial, slot)
             else:
-                _add_gradient(s, g, indices, weights, perm, i, first, last, own, other, ds, i)
+                _add_entries(s, g, indices, weights, perm, i, first, last, own, other, ds, i)
     for task in range(plan.shape[0]):
         if starts_cut_row(plan, task):
             add_pieces(plan, partial, task, ds)
@@ -101,7 +103,7 @@ def forward(s: Tensor, lists: Lists) -> Tensor:
     indptr, indices, weights, *_ = lists
     use_threads((s.shape[0] + indices.shape[0]) * s.shape[1])
     out = s.new_empty(s.shape[0])
-    _forward(as_array(s), as_array(indptr), as_array(indices), entry_values(weights, s), as_array(out[:, None]))
+    node_variation(as_array(s), as_array(indptr), as_array(indices), entry_values(weights, s), as_array(out[:, None]))
     return out
 
 
@@ -115,11 +117,11 @@ def backward(grad: Tensor, s: Tensor, lists: Lists, needs_weights: bool) -> tupl
     rows = (as_array(indptr), as_array(indices))
     empty = rows[1][:0]
     if t_indptr is None or t_indices is None or t_perm is None:
-        _backward(values, g, *rows, weight_values, empty, one, one, as_array(ds))
+        add_gradient(values, g, *rows, weight_values, empty, one, one, as_array(ds))
     else:
         columns = (as_array(t_indptr), as_array(t_indices))
-        _backward(values, g, *rows, weight_values, empty, one, zero, as_array(ds))
-        _backward(values, g, *columns, weight_values, as_array(t_perm), zero, one, as_array(ds))
+        add_gradient(values, g, *rows, weight_values, empty, one, zero, as_array(ds))
+        add_gradient(values, g, *columns, weight_values, as_array(t_perm), zero, one, as_array(ds))
     dw = s.new_empty(indices.shape[0] if needs_weights else 0)
     if needs_weights:
         _weight_gradient(values, g, *rows, as_array(dw))
