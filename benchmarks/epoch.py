@@ -26,8 +26,8 @@ def epoch(problem: Problem, title: str, rounds: int) -> list[Measurement]:
         reason = disagreement(firsts[OURS], first)
         if reason is not None:
             raise ArithmeticError(f"{title}: {name!r} computes something else than tvgnn: {reason}")
-    nodes, entries = problem.graph.num_nodes, problem.adjacency.num_entries
-    x = problem.features
+    nodes, entries = problem.graph.num_nodes, problem.inputs.adjacency.num_entries
+    x = problem.inputs.features
     nonzeros = x.num_entries if isinstance(x, SparseMatrix) else None
     samplers = {name: variant.epoch for name, variant in variants.items()}
     samplers[_PRODUCTS] = clock(dense_products(problem.config, nodes, None if isinstance(x, SparseMatrix) else x))

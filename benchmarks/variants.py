@@ -15,10 +15,9 @@ from torch import Tensor
 from benchmarks.baselines import torch_geometric_pool as peer
 from benchmarks.baselines.released import ReleasedFormulation
 from tvgnn import load_dataset
-from tvgnn.estimators.inputs import feature_tensor
+from tvgnn.estimators.inputs import NetworkInputs
 from tvgnn.graph.adjacency import Adjacency
 from tvgnn.graph.graph import Graph
-from tvgnn.graph.sparse_matrix import SparseMatrix
 from tvgnn.models.node_clustering import NodeClusteringConfig, NodeClusteringModel
 from tvgnn.training.loop import TrainingConfig, train
 
@@ -45,14 +44,14 @@ class Problem:
         return cls(graph, NodeClusteringConfig(graph.num_features, graph.num_classes))
 
     @cached_property
-    def adjacency(self) -> Adjacency:
-        """What our layers take."""
-        return Adjacency.from_graph(self.graph)
+    def inputs(self) -> NetworkInputs:
+        """What our network reads, as the estimator passes it."""
+        return NetworkInputs.from_graph(self.graph, self.graph.x, self.config.hidden_channels, "cpu")
 
-    @cached_property
-    def features(self) -> Tensor | SparseMatrix:
-        """Features as the estimator passes them."""
-        return feature_tensor(self.graph.x)
+    @property
+    def adjacency(self) -> Adjacency:
+        """The adjacency in the given order."""
+        return Adjacency.from_graph(self.graph)
 
     @cached_property
     def dense_features(self) -> Tensor:
@@ -90,7 +89,7 @@ class Variant:
 def _ours(problem: Problem, backend: str, epochs: int) -> Variant:
     """Train by the loop that the estimator runs; its first epoch, which maps the buffers, is not timed."""
     network = problem.model(backend)
-    losses = partial(network.losses, problem.features, problem.adjacency)
+    losses = partial(network.losses, problem.inputs.features, problem.inputs.adjacency)
 
     def epoch() -> float:
         ends: list[float] = []
