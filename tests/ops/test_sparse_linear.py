@@ -213,11 +213,23 @@ class TestErrors:
             sparse_linear(self.x, randn(4, 2), backend="gpu")
 
 
-def test_product_in_blocks_of_columns_is_the_same(monkeypatch):
+@pytest.mark.parametrize("weighted", [True, False])
+@pytest.mark.parametrize(("rows", "columns"), [(2000, 5), (700, 33), (257, 1), (1000, 300)])
+def test_gradient_in_tiles_is_the_same(monkeypatch, rows, columns, weighted):
+    """The way of large gradients that are gathered many times over, here made to be taken by small ones."""
     from tvgnn.ops.sparse_linear import cpu
 
-    x, weight = torch.randn(30, 40) * (torch.rand(30, 40) < 0.2), torch.randn(40, 150)
-    matrix = SparseMatrix.from_torch(x.to_sparse())
-    whole = sparse_linear(matrix, weight, backend="cpu")
+    x = rectangular(rows, columns, weighted=weighted, density=0.3)
+    weight, grad = randn(columns, 19).requires_grad_(), randn(rows, 19)
+    expected = torch.autograd.grad(sparse_linear(x, weight, backend="reference"), weight, grad)[0]
     monkeypatch.setattr(cpu, "_CACHE_BYTES", 0)
-    assert torch.equal(sparse_linear(matrix, weight, backend="cpu"), whole)
+    monkeypatch.setattr(cpu, "_TIMES_REUSED", 0)
+    before = torch.get_num_threads()
+    try:
+        for threads in (1, 2, 7):
+            torch.set_num_threads(threads)
+            torch.testing.assert_close(
+                torch.autograd.grad(sparse_linear(x, weight, backend="cpu"), weight, grad)[0], expected
+            )
+    finally:
+        torch.set_num_threads(before)

@@ -12,6 +12,7 @@ from tvgnn.errors import GraphError
 from tvgnn.graph.adjacency import Adjacency
 from tvgnn.graph.sparse_matrix import SparseMatrix
 from tvgnn.layers.activations import activation_function, resolve_activation
+from tvgnn.ops.dense_linear import dense_linear
 from tvgnn.ops.gtv_step import gtv_step
 from tvgnn.ops.sparse_linear import sparse_linear
 from tvgnn.shapes import EdgeWeight, NodeFeatures
@@ -66,6 +67,8 @@ class GTVLayer(nn.Module):
 
     def _step(self, z: Tensor, adjacency: Adjacency) -> Tensor:
         """Step, bias and activation on projected features ``z`` (N, out_channels)."""
+        if z.device.type == "cpu" and z.dtype in (torch.bfloat16, torch.float16):
+            z = z.float()  # the cpu's kernels have no half precision; its products do, under torch.autocast
         if self.variant == "degree_weighted":
             out = self._degree_weighted_step(z, adjacency)
             return activation_function(self.act)(out if self.bias is None else out + self.bias)
@@ -153,4 +156,4 @@ class GTVConv(GTVLayer):
             raise GraphError(f"expected x of shape (N, {self.in_channels}), got {tuple(x.shape)}")
         if isinstance(x, SparseMatrix):
             return sparse_linear(x, self.weight, backend=self.backend)
-        return x.to(self.weight.dtype) @ self.weight
+        return dense_linear(x.to(self.weight.dtype), self.weight)

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
+from torch.utils.checkpoint import checkpoint
 
 from tvgnn.graph.adjacency import Adjacency
 from tvgnn.graph.sparse_matrix import SparseMatrix
 from tvgnn.layers.gtv_conv import GTVConv
 from tvgnn.pooling.asym_cheeger_cut import AsymCheegerCutPooling
 
-__all__ = ["NodeClusteringConfig", "NodeClusteringModel"]
+__all__ = ["MEMORY", "PRECISIONS", "NodeClusteringConfig", "NodeClusteringModel"]
+
+MEMORY = ("normal", "low")
+PRECISIONS = {"float32": None, "bfloat16": torch.bfloat16}
 
 
 @dataclass(frozen=True)
@@ -72,6 +76,13 @@ class NodeClusteringModel(nn.Module):
     Parameters:
         config: architecture and objective.
         backend: see `select_backend`.
+        memory: ``"normal"``, or ``"low"`` to keep only the outputs of the convolutions for the backward pass and
+            compute the rest again.
+        precision: ``"float32"``, or ``"bfloat16"`` for dense products of rounded numbers that are summed in float32;
+            GTV steps, losses and parameters stay in float32 on the cpu, GTV steps store bfloat16 on a GPU.
+
+    Raises:
+        ValueError: an unknown ``memory`` or ``precision``.
 
     Shapes:
         x (N, in_channels) dense or `SparseMatrix`; adjacency of N nodes; assignments (N, K); embedding
@@ -88,8 +99,21 @@ class NodeClusteringModel(nn.Module):
 
     pool: AsymCheegerCutPooling
 
-    def __init__(self, config: NodeClusteringConfig, *, backend: str = "auto") -> None:
+    def __init__(
+        self,
+        config: NodeClusteringConfig,
+        *,
+        backend: str = "auto",
+        memory: str = "normal",
+        precision: str = "float32",
+    ) -> None:
         super().__init__()
+        if memory not in MEMORY:
+            raise ValueError(f"expected memory to be one of {', '.join(MEMORY)}, got {memory!r}")
+        if precision not in PRECISIONS:
+            hint = "; its gradients of this loss would underflow to zero" if precision == "float16" else ""
+            raise ValueError(f"expected precision to be one of {', '.join(PRECISIONS)}, got {precision!r}{hint}")
+        self.memory, self.precision = memory, precision
         self.config = config
         widths = [config.in_channels] + [config.hidden_channels] * config.num_layers
         self.convs = nn.ModuleList(
@@ -110,24 +134,34 @@ class NodeClusteringModel(nn.Module):
             balance_coeff=config.balance_coeff,
             rho=config.rho,
             backend=backend,
+            low_memory=memory == "low",
         )
 
     def forward(self, x: Tensor | SparseMatrix, adjacency: Adjacency) -> tuple[Tensor, Tensor]:
         """Return (assignments, embedding)."""
-        hidden = self.embed(x, adjacency)
-        return self.pool.select(hidden), hidden
+        with self._autocast(adjacency):
+            hidden = self.embed(x, adjacency)
+            return self.pool.select(hidden), hidden
+
+    def _autocast(self, adjacency: Adjacency) -> torch.autocast:
+        dtype = PRECISIONS[self.precision]
+        return torch.autocast(adjacency.indptr.device.type, dtype, enabled=dtype is not None)
 
     def embed(self, x: Tensor | SparseMatrix, adjacency: Adjacency) -> Tensor:
         """Output of the last convolution, (N, hidden_channels)."""
-        first, *others = self.convs
-        hidden: Tensor = first(x, adjacency)
-        for conv in others:
-            hidden = conv(hidden, adjacency)
-        return hidden
+        hidden: Any = x
+        for conv in self.convs:
+            if self.memory == "low" and torch.is_grad_enabled():
+                hidden = checkpoint(conv, hidden, adjacency, use_reentrant=False, preserve_rng_state=False)
+            else:
+                hidden = conv(hidden, adjacency)
+        return cast(Tensor, hidden)
 
     def losses(self, x: Tensor | SparseMatrix, adjacency: Adjacency) -> tuple[dict[str, Tensor], Tensor]:
         """Loss terms, already multiplied by their coefficients, and the assignments (N, K)."""
-        assignments, terms = self.pool.select_with_losses(self.embed(x, adjacency), adjacency, None, None)
+        with self._autocast(adjacency):
+            hidden = self.embed(x, adjacency)
+            assignments, terms = self.pool.select_with_losses(hidden, adjacency, None, None)
         return terms, assignments
 
     @torch.no_grad()

@@ -27,6 +27,7 @@ class AsymCheegerCutPooling(DensePooling):
         balance_coeff: weight of the balance loss, the paper's alpha_2.
         rho: asymmetry of the balance loss, k - 1 by default; other values ask for uneven clusters.
         backend: see `select_backend`.
+        low_memory: keep nothing of what lies inside the MLP for the backward pass, see `DensePooling`.
 
     Raises:
         ValueError: a parameter is out of range.
@@ -52,8 +53,9 @@ class AsymCheegerCutPooling(DensePooling):
         *,
         rho: float | None = None,
         backend: str = "auto",
+        low_memory: bool = False,
     ) -> None:
-        super().__init__(k, mlp_channels, mlp_activation, bias, backend=backend)
+        super().__init__(k, mlp_channels, mlp_activation, bias, backend=backend, low_memory=low_memory)
         if rho is not None and not rho > 0:
             raise ValueError(f"expected rho > 0, got {rho}; leave it None for k - 1, which asks for equal clusters")
         self.totvar_coeff, self.balance_coeff, self.rho = totvar_coeff, balance_coeff, rho
@@ -64,7 +66,7 @@ class AsymCheegerCutPooling(DensePooling):
         """See `DensePooling.select_with_losses`; a single graph takes one operator."""
         if batch is not None:
             return super().select_with_losses(x, adjacency, batch, batch_size)
-        s, variation, balance = cheeger_cut_losses(self.mlp(x), adjacency, self.rho, backend=self.backend)
+        s, variation, balance = cheeger_cut_losses(self.score(x), adjacency, self.rho, backend=self.backend)
         return s, self._weighted(variation, balance)
 
     def auxiliary_losses(

@@ -14,11 +14,15 @@ from torch import Tensor, nn
 
 from tvgnn.errors import GraphError
 from tvgnn.graph.adjacency import Adjacency, clear_padding
+from tvgnn.layers.by_rows import by_rows
 from tvgnn.layers.mlp import assignment_mlp
 from tvgnn.losses import graph_pointers
 from tvgnn.ops.sparse_linear import sparse_linear
 
-__all__ = ["DensePooling", "PoolingOutput", "pad_by_graph"]
+__all__ = ["LARGEST_INNER", "DensePooling", "PoolingOutput", "pad_by_graph"]
+
+LARGEST_INNER = 2**26
+ROWS_AT_ONCE = 8192
 
 
 @dataclass
@@ -50,6 +54,8 @@ class DensePooling(nn.Module):
         mlp_activation: activation between the layers, as in `GTVConv`.
         bias: whether the MLP's linear layers have one.
         backend: see `select_backend`.
+        low_memory: compute what lies inside the MLP again in the backward pass instead of keeping it; done anyway
+            where it holds more than 2^26 numbers.
 
     """
 
@@ -63,18 +69,27 @@ class DensePooling(nn.Module):
         bias: bool = True,
         *,
         backend: str = "auto",
+        low_memory: bool = False,
     ) -> None:
         super().__init__()
         if k < 1:
             raise ValueError(f"expected k >= 1 clusters, got {k}")
         if isinstance(mlp_channels, int) or not mlp_channels or min(mlp_channels) < 1:
             raise ValueError(f"expected mlp_channels to list the input width and the hidden widths, got {mlp_channels}")
-        self.k, self.backend = k, backend
+        self.k, self.backend, self.low_memory = k, backend, low_memory
+        self.hidden_widths = tuple(mlp_channels[1:])
         self.mlp = assignment_mlp(mlp_channels, k, mlp_activation, bias)
 
     def select(self, x: Tensor) -> Tensor:
         """Soft assignments (..., K) of nodes with features x (..., F); rows sum to 1 (paper, eq. 17)."""
-        return torch.softmax(self.mlp(x), dim=-1)
+        return torch.softmax(self.score(x), dim=-1)
+
+    def score(self, x: Tensor) -> Tensor:
+        """Scores of the clusters (..., K) before the softmax, at least in float32; x is (..., F)."""
+        rows, inner = x.numel() // x.shape[-1], sum(self.hidden_widths)
+        piecewise = x.dim() == 2 and (self.low_memory or rows * inner > LARGEST_INNER)
+        scores: Tensor = by_rows(self.mlp, x, ROWS_AT_ONCE) if piecewise else self.mlp(x)
+        return scores.float() if scores.dtype in (torch.bfloat16, torch.float16) else scores
 
     def select_with_losses(
         self, x: Tensor, adjacency: Adjacency, batch: Tensor | None, batch_size: int | None

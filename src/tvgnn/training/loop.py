@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
 
 import torch
@@ -85,7 +86,14 @@ def training_step(losses: Losses, optimizer: torch.optim.Optimizer) -> tuple[Ten
     return loss.detach(), terms, assignments
 
 
-def train(module: nn.Module, losses: Losses, config: TrainingConfig, watch: Watcher | None = None) -> TrainingResult:
+def train(
+    module: nn.Module,
+    losses: Losses,
+    config: TrainingConfig,
+    watch: Watcher | None = None,
+    *,
+    reuse_buffers: bool = True,
+) -> TrainingResult:
     """Minimise the sum of the loss terms and leave the best state in ``module``.
 
     Parameters:
@@ -93,6 +101,7 @@ def train(module: nn.Module, losses: Losses, config: TrainingConfig, watch: Watc
         losses: computes the terms from the current parameters.
         config: see `TrainingConfig`.
         watch: told about every epoch.
+        reuse_buffers: keep the memory of one epoch for the next: faster, and up to twice as much memory.
 
     Returns:
         `TrainingResult`.
@@ -105,7 +114,7 @@ def train(module: nn.Module, losses: Losses, config: TrainingConfig, watch: Watc
     stopping, best = EarlyStopping(config.patience, config.tol), BestState(module)
     history: list[float] = []
     start = time.perf_counter()
-    with reused_buffers():
+    with reused_buffers() if reuse_buffers else nullcontext():
         while len(history) < config.max_iter and not stopping.stop:
             loss_tensor, terms, assignments = training_step(losses, optimizer)
             loss = loss_tensor.item()

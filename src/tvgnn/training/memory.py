@@ -7,6 +7,8 @@ import functools
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from tvgnn.ops._buffers import reused_arrays
+
 __all__ = ["reused_buffers"]
 
 # glibc's malloc.h
@@ -20,9 +22,14 @@ _LARGEST_DYNAMIC_THRESHOLD = 32 * 2**20
 def reused_buffers() -> Iterator[None]:
     """Keep freed memory in the process while the context lasts, then return it to the system.
 
-    Every epoch allocates and frees the same activations. By default glibc takes those above 32 MB from the system each
-    time, page by page, which is a quarter of an epoch on PubMed. Where the C library is not glibc nothing changes.
+    Arrays of our own operators wait in `tvgnn.ops._buffers`. Those of torch come from glibc, which takes the ones
+    above 32 MB from the system each time, page by page, unless it is told to keep them.
     """
+    with reused_arrays():
+        yield from _kept_by_glibc()
+
+
+def _kept_by_glibc() -> Iterator[None]:
     libc = _glibc()
     if libc is None:
         yield

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from tvgnn.graph.sparse_matrix import Lists
 from tvgnn.ops._activation import exponential
+from tvgnn.ops._buffers import empty_like
 from tvgnn.ops._numba import as_array, entry_values, kernel, use_threads
 from tvgnn.ops.asymmetric_norm.cpu import add_gradient as add_norm_gradient
 from tvgnn.ops.asymmetric_norm.cpu import select_and_measure
@@ -54,7 +55,7 @@ def forward(logits: Tensor, lists: Lists, rho: float) -> tuple[Tensor, Tensor, T
     """See `tvgnn.ops.cheeger_cut.op`."""
     indptr, indices, weights, *_ = lists
     nodes, clusters = logits.shape
-    s = torch.empty_like(logits, memory_format=torch.contiguous_format)
+    s = empty_like(logits)
     use_threads((nodes + indices.shape[0]) * clusters)
     _softmax(as_array(logits), as_array(s))
     variation = s.new_empty(nodes)
@@ -72,7 +73,7 @@ def backward(
     """See `tvgnn.ops.cheeger_cut.op`."""
     indptr, indices, weights, t_indptr, t_indices, t_perm = lists
     nodes, clusters = s.shape
-    grad = torch.zeros_like(s) if ds is None else ds.clone(memory_format=torch.contiguous_format)
+    grad = empty_like(s).zero_() if ds is None else empty_like(s).copy_(ds)
     values, out, weight_values = as_array(s), as_array(grad), entry_values(weights, s)
     one, zero = values.dtype.type(1), values.dtype.type(0)
     use_threads((nodes + indices.shape[0]) * clusters)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-import torch
 from numba import prange
 from torch import Tensor
 
 from tvgnn.graph.sparse_matrix import Lists
 from tvgnn.ops._activation import activate_row, activation_gradient
+from tvgnn.ops._buffers import empty_like
 from tvgnn.ops._numba import (
     add_pieces,
     as_array,
@@ -200,7 +200,7 @@ def forward(z: Tensor, lists: Lists, bias: Tensor | None, delta: float, eps: flo
     """See `tvgnn.ops.gtv_step.op`."""
     indptr, indices, weights, *_ = lists
     use_threads((z.shape[0] + indices.shape[0]) * z.shape[1])
-    out = torch.empty_like(z, memory_format=torch.contiguous_format)
+    out = empty_like(z)
     values = as_array(z)
     scalar = values.dtype.type
     _forward(
@@ -234,12 +234,12 @@ def backward(
     use_threads((z.shape[0] + indices.shape[0]) * z.shape[1])
     values, weight_values = as_array(z), entry_values(weights, z)
     scalar = values.dtype.type
-    dz = torch.empty_like(z, memory_format=torch.contiguous_format)
+    dz = empty_like(z)
     if out is None:
         g = grad.contiguous()
         db = g.sum(0)
     else:
-        g = torch.empty_like(dz)
+        g = empty_like(dz)
         db = activation_gradient(grad, out, act, g)
     rows = (as_array(indptr), as_array(indices))
     args = (scalar(delta), scalar(eps), variant)
