@@ -7,7 +7,10 @@ STAMP := $(VENV)/.installed
 # Idle threads sleep: on a machine that runs something else, waiting threads would take the cores from working ones.
 test: export OMP_WAIT_POLICY ?= PASSIVE
 
-.PHONY: demo test lint check bench docs format clean
+# Files of benchmarks.run; of several the last counts, so the committed file can be named first to add to it.
+performance: RECORDS ?= docs/records/performance.jsonl
+
+.PHONY: demo test lint check bench performance docs format clean
 
 $(STAMP): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -35,6 +38,9 @@ format: $(STAMP)
 
 bench: $(STAMP)
 	$(BIN)/python -m benchmarks.run --suite short
+
+performance: $(STAMP)
+	$(BIN)/python -m benchmarks.report $(RECORDS)
 
 docs: $(STAMP)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[docs]'

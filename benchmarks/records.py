@@ -7,13 +7,15 @@ import functools
 import json
 import platform
 import subprocess
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import Any
 
 import torch
 
-__all__ = ["Measurement", "append", "read"]
+__all__ = ["Measurement", "append", "compact", "read"]
 
 _PACKAGES = ("tvgnn", "torch", "numba", "numpy", "scipy", "scikit-learn", "torch-geometric", "torch-geometric-pool")
 
@@ -85,7 +87,24 @@ def append(path: Path, measurements: list[Measurement]) -> None:
         file.writelines(json.dumps(asdict(one)) + "\n" for one in measurements)
 
 
+def compact(measurements: Iterable[Measurement]) -> str:
+    """Lines for a file that is committed: a field that equals that of the line before is left out."""
+    lines: list[str] = []
+    before: dict[str, Any] = {}
+    for one in measurements:
+        fields = asdict(one)
+        changed = {name: value for name, value in fields.items() if name not in before or before[name] != value}
+        lines.append(json.dumps(changed) + "\n")
+        before = fields
+    return "".join(lines)
+
+
 def read(path: Path) -> list[Measurement]:
-    """Read what `append` wrote."""
+    """Read what `append` or `compact` wrote."""
+    fields: dict[str, Any] = {}
+    measurements = []
     with path.open(encoding="utf-8") as file:
-        return [Measurement(**json.loads(line)) for line in file]
+        for line in file:
+            fields |= json.loads(line)
+            measurements.append(Measurement(**fields))
+    return measurements
