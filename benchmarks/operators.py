@@ -17,9 +17,11 @@ from benchmarks.variants import Problem
 from tvgnn.graph.adjacency import Adjacency
 from tvgnn.graph.sparse_matrix import SparseMatrix
 from tvgnn.ops.asymmetric_norm import asymmetric_norm
+from tvgnn.ops.cheeger_cut import cheeger_cut
 from tvgnn.ops.gtv_step import gtv_step
 from tvgnn.ops.sparse_linear import sparse_linear
 from tvgnn.ops.total_variation import total_variation
+from tvgnn.training.memory import reused_buffers
 
 __all__ = ["Operator", "measure", "on_dataset", "on_knn"]
 
@@ -64,8 +66,9 @@ def measure(operator: Operator, rounds: int) -> Iterator[list[Measurement]]:
     _check(f"gradient of {operator.title}", {name: call()[0] for name, call in backward.items()})
     forward = {name: partial(_without_graph, call, operator.at) for name, call in operator.variants.items()}
     for direction, calls, moved in zip(("forward", "backward"), (forward, backward), operator.moved, strict=True):
-        samplers = {name: clock(call) for name, call in calls.items()}
-        figures = sample(samplers | {_COPY: copy_time()}, rounds, seconds=60)
+        samplers = {name: clock(call, warm_up=1) for name, call in calls.items()}
+        with reused_buffers():  # as in training; for all variants
+            figures = sample(samplers | {_COPY: copy_time()}, rounds, seconds=60)
         figures[_FLOOR] = [moved / 1e9 * copy for copy in figures.pop(_COPY)]
         yield summarise(f"{operator.title}, {direction}", figures)
 
@@ -87,10 +90,12 @@ def _gtv_step(title: str, adjacency: Adjacency, width: int) -> Operator:
     torch.manual_seed(0)
     z = torch.randn(adjacency.num_nodes, width)
     bias = torch.randn(width)
-    variants = {
-        name: partial(gtv_step, adjacency=adjacency, delta=_DELTA, bias=bias, act="elu", backend=backend)
-        for name, backend in _BACKENDS.items()
-    }
+    step = partial(gtv_step, delta=_DELTA, bias=bias, act="elu")
+    ordered = adjacency.by_locality(width)
+    variants: dict[str, Callable[[Tensor], Tensor]] = {"tvgnn": partial(step, adjacency=ordered)}
+    if ordered.relabelled is not None:
+        variants["tvgnn, order as given"] = partial(step, adjacency=adjacency)
+    variants["reference backend"] = partial(step, adjacency=adjacency, backend="reference")
     moved = [gtv_step_bytes(adjacency.num_entries, width, backward=backward) for backward in (False, True)]
     return Operator(f"gtv_step x {width}, {title}", variants, z, (moved[0], moved[1]))
 
@@ -107,6 +112,15 @@ def _losses(title: str, adjacency: Adjacency) -> Iterator[Operator]:
         for name, backend in _BACKENDS.items()
     }
     yield Operator(f"asymmetric_norm x {_CLUSTERS}, {title}", norms, s.clone(), (4 * s.numel(), 8 * s.numel()))
+    cuts = {name: partial(_cheeger_cut, adjacency=adjacency, backend=backend) for name, backend in _BACKENDS.items()}
+    own = 8 * s.numel()  # logits in and assignments out; assignments in and gradient out
+    yield Operator(f"cheeger_cut x {_CLUSTERS}, {title}", cuts, s.log(), (rows + own, rows + own))
+
+
+def _cheeger_cut(logits: Tensor, adjacency: Adjacency, backend: str) -> Tensor:
+    """Both terms on the scale of the losses, so that neither drowns the other's gradient."""
+    _, variation, norm = cheeger_cut(logits, adjacency, _CLUSTERS - 1.0, backend=backend)
+    return torch.stack([variation / adjacency.num_entries, norm / adjacency.num_nodes])
 
 
 def _sparse_linear(title: str, x: SparseMatrix, width: int) -> Operator:

@@ -2,58 +2,85 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from functools import partial
 
 import torch
+from torch import Tensor
 
 from benchmarks import graphs
 from benchmarks.probes import probe
 from benchmarks.records import Measurement
-from benchmarks.timing import clock, interleaved
+from benchmarks.timing import Sampler, clock, interleaved
 from tvgnn.graph.adjacency import Adjacency
 from tvgnn.ops.gtv_step import gtv_step
+from tvgnn.training.memory import reused_buffers
 
 __all__ = ["hub", "million_nodes", "per_edge"]
 
 _WIDTH = 128
 _MEGABYTE = 1e6
+_GIVEN = ", order as given"
 
 
-def _step(adjacency: Adjacency) -> Callable[[], None]:
-    """A GTV step, forward and backward."""
+def _rows(nodes: int) -> tuple[Tensor, Tensor]:
+    """Rows z, and a gradient of what becomes of them."""
     torch.manual_seed(0)
-    z = torch.randn(adjacency.num_nodes, _WIDTH, requires_grad=True)
-    grad = torch.randn_like(z)
+    z = torch.randn(nodes, _WIDTH)
+    return z.requires_grad_(), torch.randn_like(z)
 
-    def run() -> None:
-        torch.autograd.grad(gtv_step(z, adjacency, 0.311), z, grad)
 
-    return run
+def _step(adjacency: Adjacency, rows: tuple[Tensor, Tensor]) -> Sampler:
+    """Time a GTV step, forward and backward."""
+    z, grad = rows
+    return clock(lambda: torch.autograd.grad(gtv_step(z, adjacency, 0.311), z, grad), warm_up=1)
 
 
 def per_edge(sizes: tuple[int, ...], dimensions: int, rounds: int) -> Iterator[list[Measurement]]:
-    """Nanoseconds and bytes per undirected edge of a GTV step forward and backward on kNN graphs."""
+    """Nanoseconds and bytes per undirected edge of a GTV step forward and backward on kNN graphs.
+
+    Nodes are ordered by locality once before, which is timed apart, and a second time left in their random order.
+    """
     title = f"gtv_step x {_WIDTH}, kNN graphs of {dimensions}-D points"
-    adjacencies = {f"{size} nodes": graphs.knn(size, dimensions) for size in sizes}
-    edges = {name: adjacency.num_entries / 2 for name, adjacency in adjacencies.items()}
-    calls = {name: clock(_step(adjacency)) for name, adjacency in adjacencies.items()}
-    samplers = {name: (lambda call=call, name=name: 1e6 * call() / edges[name]) for name, call in calls.items()}
-    yield interleaved(f"{title}, time", samplers, rounds, unit="ns/edge")
+    adjacencies = {size: graphs.knn(size, dimensions) for size in sizes}
+    edges = {size: adjacency.num_entries / 2 for size, adjacency in adjacencies.items()}
+    times: dict[str, Sampler] = {}
+    for size, given in adjacencies.items():
+        rows, ordered = _rows(size), given.by_locality(_WIDTH)
+        times[f"{size} nodes"] = _per(edges[size], _step(ordered, rows), 1e6)
+        if ordered.relabelled is not None:
+            times[f"{size} nodes{_GIVEN}"] = _per(edges[size], _step(given, rows), 1e6)
+    with reused_buffers():  # as in training
+        figures = interleaved(f"{title}, time", times, rounds, unit="ns/edge")
+    yield figures
     if dimensions == 2:
         memory = {
-            f"{size} nodes": (lambda size=size: probe("gtv_step_memory", "knn", size, _WIDTH) / edges[f"{size} nodes"])
+            f"{size} nodes{'' if ordered else _GIVEN}": _per(edges[size], partial(_memory, size, ordered))
             for size in sizes
+            for ordered in (True, False)
         }
         yield interleaved(f"{title}, peak memory", memory, rounds=3, unit="bytes/edge", warm_up=0)
+    orders = {f"{size} nodes": clock(partial(given.by_locality, _WIDTH)) for size, given in adjacencies.items()}
+    yield interleaved(f"{title}, finding the order", orders, rounds=3, warm_up=0)
+
+
+def _memory(nodes: int, ordered: bool) -> float:
+    return float(probe("gtv_step_memory", nodes, _WIDTH, ordered))
+
+
+def _per(edges: float, sampler: Sampler, factor: float = 1) -> Sampler:
+    return lambda: factor * sampler() / edges
 
 
 def hub(leaves: int, rounds: int) -> list[Measurement]:
     """A star against a ring with as many edges."""
+    nodes = _rows(leaves + 1)
     samplers = {
-        f"ring of {leaves + 1} nodes": clock(_step(graphs.ring(leaves + 1))),
-        f"star with {leaves} leaves": clock(_step(graphs.star(leaves))),
+        f"ring of {leaves + 1} nodes": _step(graphs.ring(leaves + 1), nodes),
+        f"star with {leaves} leaves": _step(graphs.star(leaves), nodes),
     }
-    return interleaved(f"gtv_step x {_WIDTH}, hub", samplers, rounds)
+    with reused_buffers():
+        return interleaved(f"gtv_step x {_WIDTH}, hub", samplers, rounds)
 
 
 def million_nodes(nodes: int, epochs: int) -> Iterator[list[Measurement]]:

@@ -17,14 +17,15 @@ Sampler = Callable[[], float]
 _FEWEST_ROUNDS = 3
 
 
-def clock(call: Callable[[], object], repeats: int = 1) -> Sampler:
-    """Turn a call into a sampler of its milliseconds."""
+def clock(call: Callable[[], object], warm_up: int = 0) -> Sampler:
+    """Turn a call into a sampler of its milliseconds; ``warm_up`` calls before fill the caches, as in a loop."""
 
     def timed() -> float:
-        start = time.perf_counter()
-        for _ in range(repeats):
+        for _ in range(warm_up):
             call()
-        return 1000 * (time.perf_counter() - start) / repeats
+        start = time.perf_counter()
+        call()
+        return 1000 * (time.perf_counter() - start)
 
     return timed
 
