@@ -74,7 +74,7 @@ def _text(table: Table, runs: Runs) -> str:
 
 
 def _provenance(runs: Runs) -> str:
-    """Where the records come from, one sentence per machine, commit and day; what it covers if there are several."""
+    """Where the records come from; of several sources all but the first, which has most, with what they cover."""
     sources: dict[tuple[str, ...], list[str]] = {}
     repetitions = [one.repetitions for run in runs.values() for one in run.values()]
     for name, run in runs.items():
@@ -89,10 +89,9 @@ def _provenance(runs: Runs) -> str:
                 covered.append(name)
     fewest, most = min(repetitions), max(repetitions)
     rounds = "one run" if most == 1 else f"medians of {fewest if fewest == most else f'{fewest} to {most}'} rounds"
-    sentences = [
-        ", ".join(source) + (f" ({'; '.join(covered)})" if len(sources) > 1 else "")
-        for source, covered in sources.items()
-    ]
+    (most_common, _), *others = sorted(sources.items(), key=lambda item: -len(item[1]))
+    sentences = [", ".join(most_common)]
+    sentences += [f"but {'; '.join(covered)}: {', '.join(source)}" for source, covered in others]
     return "Measured: " + "; ".join(sentences) + f"; {rounds}."
 
 

@@ -144,10 +144,11 @@ def test_million_startup_and_gpu():
 
 
 def test_mixed_sources_are_named_with_what_they_cover():
-    runs = [record("epoch, cora", "tvgnn", 1), record("epoch, dblp", "tvgnn", 1, commit="def-dirty", threads=1)]
+    runs = [record("epoch, dblp", "tvgnn", 1, commit="def-dirty", threads=1)]
+    runs += [record(f"epoch, {name}", "tvgnn", 1) for name in ("cora", "pubmed")]
     text = page(*runs, name="epoch")
-    assert "commit `abc`, 2026-01-02, 2 threads, cpu X, torch 2 (epoch, cora)" in text
-    assert "commit `def-dirty`, 2026-01-02, 1 thread, cpu X, torch 2 (epoch, dblp)" in text
+    assert "Measured: commit `abc`, 2026-01-02, 2 threads, cpu X, torch 2; but epoch, dblp: commit `def-dirty`" in text
+    assert "`def-dirty`, 2026-01-02, 1 thread, cpu X" in text
 
 
 def test_the_last_run_counts_alone():
