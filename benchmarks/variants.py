@@ -135,7 +135,7 @@ def _peer(problem: Problem, losses_only: bool) -> Variant:
 
 
 VARIANTS: dict[str, Callable[[Problem], Variant]] = {
-    OURS: lambda problem: _ours(problem, "auto", epochs=2),
+    OURS: lambda problem: _ours(problem, "auto", epochs=6),
     "reference backend": lambda problem: _ours(problem, "reference", epochs=1),
     "released, E x K loss": lambda problem: _released(problem, pairwise=False),
     _PAIRWISE: lambda problem: _released(problem, pairwise=True),

@@ -204,7 +204,8 @@ def test_a_graph_without_edges_gives_finite_metrics(tvgnn, tmp_path):
 def test_every_parameter_of_the_model_reaches_it(tvgnn, tmp_path):
     given = {"patience": 2, "tol": 0.5, "n_init": 2, "hidden_channels": 3, "num_layers": 1, "mlp_channels": 5,
              "delta_coeff": 0.2, "totvar_coeff": 0.7, "balance_coeff": 0.6, "rho": 1.5, "learning_rate": 0.01,
-             "feature_norm": "l2", "backend": "reference", "device": "cpu", "preset": "paper"}  # fmt: skip
+             "feature_norm": "l2", "backend": "reference", "device": "cpu", "preset": "paper",
+             "precision": "bfloat16", "memory": "low", "max_memory": "2GB"}  # fmt: skip
     options = [text for name, value in given.items() for text in (f"--{name.replace('_', '-')}", str(value))]
     result = tvgnn("cluster", "--dataset", "ring", "-k", "3", "--max-epochs", "6", "--out", "out", *options)
     assert result.code == 0, result.err

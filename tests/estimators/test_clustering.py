@@ -8,10 +8,18 @@ import torch
 from safetensors.torch import load_file, save_file
 from sklearn.base import clone
 from sklearn.datasets import make_blobs
+from sklearn.metrics import adjusted_rand_score
 
 from tvgnn import Graph, TVClustering, load_dataset
 from tvgnn.datasets.synthetic import ring
-from tvgnn.errors import BackendUnavailableError, ClusteringWarning, DataError, GraphError, TrainingError
+from tvgnn.errors import (
+    BackendUnavailableError,
+    ClusteringWarning,
+    DataError,
+    GraphError,
+    MemoryLimitError,
+    TrainingError,
+)
 from tvgnn.metrics import clustering_accuracy, evaluate
 
 CLIQUES = sp.block_diag([np.ones((6, 6)), np.ones((4, 4))]).tocsr()
@@ -404,3 +412,35 @@ def test_nothing_grows_with_the_square_of_the_nodes():
         warnings.simplefilter("ignore", ClusteringWarning)
         assert model.fit(graph).labels_.shape == (200_000,)
         assert model.predict(graph).shape == (200_000,)
+
+
+class TestMemoryAndPrecision:
+    def test_low_memory_gives_the_same_partition(self, blobs):
+        normal, low = small().fit(blobs), small(memory="low").fit(blobs)
+        np.testing.assert_array_equal(low.labels_, normal.labels_)
+        np.testing.assert_allclose(low.assignments_, normal.assignments_, atol=1e-4)
+
+    def test_the_estimate_is_said_and_its_limit_kept(self, blobs):
+        estimate = small().fit(blobs).estimated_bytes_
+        assert small(max_memory=estimate).fit(blobs).estimated_bytes_ == estimate
+        with pytest.raises(MemoryLimitError, match="expected training to fit into max_memory, 1 MB"):
+            small(max_memory="1MB").fit(blobs)
+
+    def test_bfloat16_finds_the_same_clusters(self, blobs):
+        exact, rounded = small(max_iter=60).fit(blobs), small(max_iter=60, precision="bfloat16").fit(blobs)
+        assert rounded.assignments_.dtype == rounded.embedding_.dtype == np.float32
+        assert adjusted_rand_score(exact.labels_, rounded.labels_) == 1
+        np.testing.assert_array_equal(rounded.predict(blobs), rounded.labels_)
+
+    @pytest.mark.parametrize("bad", [{"memory": "high"}, {"precision": "float16"}, {"max_memory": "lots"}])
+    def test_unknown_values(self, blobs, bad):
+        with pytest.raises(ValueError, match=f"expected {next(iter(bad))} to be"):
+            small(**bad).fit(blobs)
+
+    def test_settings_survive_saving(self, blobs, tmp_path):
+        model = small(memory="low", precision="bfloat16").fit(blobs)
+        model.save(tmp_path)
+        loaded = TVClustering.load(tmp_path)
+        assert (loaded.model_.memory, loaded.model_.precision) == ("low", "bfloat16")
+        assert loaded.estimated_bytes_ == model.estimated_bytes_
+        np.testing.assert_array_equal(loaded.predict(model.graph_), model.predict(model.graph_))

@@ -7,7 +7,8 @@ from tvgnn import TVClustering
 from tvgnn.graph.adjacency import Adjacency
 from tvgnn.ops.gtv_step import gtv_step
 
-NODES, WIDTH = 400, 1024  # rows of more than a megabyte
+NODES, WIDTH = 400, 1024  # rows of more than a megabyte; a layer wants 16 of them
+WIDE = 16 * WIDTH
 
 
 def shuffled_ring(*, symmetric=True, weighted=True, loops=False, seed=0):
@@ -33,7 +34,7 @@ def dense(adjacency):
 @pytest.mark.parametrize("symmetric", [True, False])
 def test_relabelled_is_the_same_graph_with_neighbours_together(symmetric):
     adjacency = shuffled_ring(symmetric=symmetric)
-    moved = adjacency.by_locality(WIDTH).relabelled
+    moved = adjacency.by_locality(WIDE).relabelled
     assert torch.equal(moved.places[moved.nodes], torch.arange(NODES))
     assert torch.equal(dense(moved.adjacency), dense(adjacency)[moved.nodes][:, moved.nodes])
     distance = (moved.adjacency.rows() - moved.adjacency.indices).abs()
@@ -56,7 +57,7 @@ def test_gtv_step_and_its_gradients_are_the_same(symmetric, weighted, loops):
         if weighted:
             values = adjacency.values.clone().requires_grad_()
             leaves.append(values)
-        plan = (adjacency.by_locality(WIDTH) if moved else adjacency).with_values(values)
+        plan = (adjacency.by_locality(WIDE) if moved else adjacency).with_values(values)
         assert (plan.relabelled is not None) == moved
         out = gtv_step(leaves[0], plan, 0.7, bias=leaves[1], act="elu")
         return [out.detach(), *torch.autograd.grad(out, leaves, grad)]
@@ -66,15 +67,15 @@ def test_gtv_step_and_its_gradients_are_the_same(symmetric, weighted, loops):
 
 
 def test_moves_between_types():
-    adjacency = shuffled_ring().by_locality(WIDTH).to("cpu", torch.float32)
+    adjacency = shuffled_ring().by_locality(WIDE).to("cpu", torch.float32)
     assert adjacency.values.dtype == adjacency.relabelled.adjacency.values.dtype == torch.float32
 
 
 def test_kept_where_rows_fit_the_cache_or_the_order_is_good():
     adjacency = shuffled_ring()
     assert adjacency.by_locality(1).relabelled is None
-    ordered = adjacency.by_locality(WIDTH).relabelled.adjacency
-    assert ordered.by_locality(WIDTH).relabelled is None
+    ordered = adjacency.by_locality(WIDE).relabelled.adjacency
+    assert ordered.by_locality(WIDE).relabelled is None
 
 
 @pytest.mark.parametrize("sparse", [True, False])

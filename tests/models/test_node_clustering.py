@@ -4,6 +4,7 @@ import torch
 from tvgnn.graph.adjacency import Adjacency
 from tvgnn.graph.graph import Graph
 from tvgnn.graph.sparse_matrix import SparseMatrix
+from tvgnn.layers import by_rows
 from tvgnn.models import NodeClusteringConfig, NodeClusteringModel
 
 CONFIG = NodeClusteringConfig(6, 3, hidden_channels=8, mlp_channels=5)
@@ -60,3 +61,57 @@ def test_order_of_the_nodes_does_not_matter():
 def test_config_is_checked(options):
     with pytest.raises(ValueError, match=next(iter(options))):
         NodeClusteringConfig(6, 3, **options)
+
+
+class TestMemoryAndPrecision:
+    """The same network with less memory, and with rounded products."""
+
+    @staticmethod
+    def gradients(x, adjacency, **settings):
+        torch.manual_seed(0)
+        config = NodeClusteringConfig(x.shape[1], 3, hidden_channels=16, mlp_channels=8)
+        model = NodeClusteringModel(config, **settings)
+        terms, assignments = model.losses(x, adjacency)
+        sum(terms.values()).backward()
+        return assignments.detach(), [parameter.grad for parameter in model.parameters()]
+
+    @pytest.fixture(params=["dense", "sparse"])
+    def problem(self, request, monkeypatch):
+        monkeypatch.setattr("tvgnn.pooling.base.ROWS_AT_ONCE", 7)
+        torch.manual_seed(1)
+        x = torch.randn(40, 5) * (torch.rand(40, 5) < 0.5)
+        ring = torch.arange(40)
+        edges = torch.stack([torch.cat([ring, (ring + 1) % 40]), torch.cat([(ring + 1) % 40, ring])])
+        features = SparseMatrix.from_torch(x.to_sparse()) if request.param == "sparse" else x
+        return features, Adjacency.from_edge_index(edges, None, 40)
+
+    def test_low_memory_changes_nothing(self, problem):
+        expected, given = self.gradients(*problem), self.gradients(*problem, memory="low")
+        torch.testing.assert_close(given[0], expected[0])
+        for one, other in zip(given[1], expected[1], strict=True):
+            torch.testing.assert_close(one, other, rtol=1e-4, atol=1e-6)
+
+    def test_bfloat16_is_near(self, problem):
+        expected, given = self.gradients(*problem), self.gradients(*problem, precision="bfloat16")
+        assert given[0].dtype == torch.float32
+        torch.testing.assert_close(given[0], expected[0], rtol=0, atol=0.03)
+        assert not torch.equal(given[0], expected[0])
+        for one, other in zip(given[1], expected[1], strict=True):
+            assert one.dtype == torch.float32
+            assert (one - other).norm() < 0.2 * other.norm()
+
+    def test_a_large_mlp_is_computed_by_rows(self, problem, monkeypatch):
+        expected = self.gradients(*problem)
+        monkeypatch.setattr("tvgnn.pooling.base.LARGEST_INNER", 0)
+        calls = []
+        monkeypatch.setattr("tvgnn.pooling.base.by_rows", lambda *a: calls.append(a[2]) or by_rows(*a))
+        torch.testing.assert_close(self.gradients(*problem)[0], expected[0])
+        assert calls == [7]
+
+    def test_both_at_once(self, problem):
+        assert self.gradients(*problem, memory="low", precision="bfloat16")[0].isfinite().all()
+
+    @pytest.mark.parametrize("bad", [{"memory": "high"}, {"precision": "half"}, {"precision": "float16"}])
+    def test_unknown_names(self, bad):
+        with pytest.raises(ValueError, match=f"expected {next(iter(bad))} to be one of"):
+            NodeClusteringModel(NodeClusteringConfig(3, 2), **bad)

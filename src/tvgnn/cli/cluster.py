@@ -74,6 +74,9 @@ def cluster(
     backend: options.Backend = "auto",
     device: options.Device = "auto",
     threads: options.Threads = None,
+    precision: options.PrecisionOption = options.Precision.float32,
+    memory: options.MemoryOption = options.Memory.normal,
+    max_memory: options.MaxMemory = None,
 ) -> None:
     """Cluster the nodes of an attributed graph.
 
@@ -152,6 +155,9 @@ def cluster(
         backend=backend,
         device=device,
         feature_norm=None if feature_norm is options.FeatureNorm.none else feature_norm.value,
+        precision=precision.value,
+        memory=memory.value,
+        max_memory=max_memory,
     )
     target = out or Path("runs") / f"{name}-k{k}-seed{seed}"
     with run_folder(target, overwrite=overwrite) as folder:

@@ -16,12 +16,17 @@ __all__ = [
     "HiddenChannels",
     "LearningRate",
     "MaxEpochs",
+    "MaxMemory",
+    "Memory",
+    "MemoryOption",
     "Mirror",
     "MlpChannels",
     "NInit",
     "NumLayers",
     "Overwrite",
     "Patience",
+    "Precision",
+    "PrecisionOption",
     "Preset",
     "Quiet",
     "Rho",
@@ -35,6 +40,20 @@ __all__ = [
 
 _MODEL = "Model and training (default: the preset's value)"
 _COMPUTE = "Computation"
+
+
+class Memory(StrEnum):
+    """How much training keeps."""
+
+    normal = "normal"
+    low = "low"
+
+
+class Precision(StrEnum):
+    """Numbers that enter dense products."""
+
+    float32 = "float32"
+    bfloat16 = "bfloat16"
 
 
 class StructuralFeatures(StrEnum):
@@ -96,4 +115,16 @@ Backend = Annotated[str, typer.Option(help="auto, reference, cpu or gpu.", rich_
 Device = Annotated[str, typer.Option(help="A torch device, such as cpu or cuda.", rich_help_panel=_COMPUTE)]
 Threads = Annotated[
     int | None, typer.Option(min=1, help="CPU threads.", show_default="all cores", rich_help_panel=_COMPUTE)
+]
+PrecisionOption = Annotated[
+    Precision,
+    typer.Option("--precision", help="Of dense products; bfloat16 is often faster.", rich_help_panel=_COMPUTE),
+]
+MemoryOption = Annotated[
+    Memory,
+    typer.Option("--memory", help="low: compute activations again, do not keep them.", rich_help_panel=_COMPUTE),
+]
+MaxMemory = Annotated[
+    str | None,
+    typer.Option(help="Refuse to train above this estimate, such as 8GB.", rich_help_panel=_COMPUTE),
 ]

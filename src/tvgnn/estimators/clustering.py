@@ -5,16 +5,14 @@ from __future__ import annotations
 import os
 import time
 import warnings
-from functools import partial
 from typing import Any, Self, cast
 
 import numpy as np
 import scipy.sparse as sp
 import torch
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
-from torch import Tensor, nn
+from torch import nn
 
 from tvgnn.errors import ClusteringWarning, GraphError
 from tvgnn.estimators import persistence
@@ -23,19 +21,19 @@ from tvgnn.estimators.inputs import (
     NetworkInputs,
     RowIndex,
     adjacency_with_new_rows,
+    detached,
+    estimated_bytes,
     feature_tensor,
     require_features,
     same_kind,
 )
 from tvgnn.estimators.presets import PRESETS, positive_integer, resolve_parameters
+from tvgnn.estimators.restarts import network_config, train_best
 from tvgnn.graph.graph import Graph
-from tvgnn.graph.validation import as_array, torch_to_scipy
 from tvgnn.losses import asymmetric_norm_loss, total_variation_loss
-from tvgnn.models.node_clustering import NodeClusteringConfig, NodeClusteringModel
 from tvgnn.ops import select_backend
 from tvgnn.ops._backends import resolve_device
-from tvgnn.training.loop import TrainingConfig, TrainingResult, train
-from tvgnn.training.progress import TrainingProgress
+from tvgnn.training.memory_estimate import check_memory, parse_bytes
 
 __all__ = ["TVClustering"]
 
@@ -87,6 +85,13 @@ class TVClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
     feature_norm : {"auto", "l1", "l2", "standardize", None}, default="auto"
         Rows divided by their L1 or L2 norm, or columns standardised. ``"auto"`` takes ``"l1"`` where features are
         non-negative and mostly zero (bags of words), else ``"standardize"``.
+    precision : {"float32", "bfloat16"}, default="float32"
+        ``"bfloat16"`` rounds what enters dense products, which are summed in float32: faster where the processor or
+        GPU multiplies bfloat16 faster, with slightly different results.
+    memory : {"normal", "low"}, default="normal"
+        ``"low"`` computes activations again instead of keeping them, and gives memory back after every epoch: slower.
+    max_memory : str or int, default=None
+        Refuse to train where the estimate ``estimated_bytes_`` is larger: a size such as ``"8GB"``, or bytes.
 
     Attributes
     ----------
@@ -108,6 +113,8 @@ class TVClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         Time of `fit`, and of one epoch.
     backend_, device_ : str
         What ran.
+    estimated_bytes_ : int
+        Peak memory that training was expected to add to the process.
     graph_ : tvgnn.Graph
         The training graph.
     model_ : NodeClusteringModel
@@ -150,6 +157,9 @@ class TVClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         backend: str = "auto",
         device: str = "auto",
         feature_norm: str | None = "auto",
+        precision: str = "float32",
+        memory: str = "normal",
+        max_memory: str | int | None = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.preset = preset
@@ -171,6 +181,9 @@ class TVClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         self.backend = backend
         self.device = device
         self.feature_norm = feature_norm
+        self.precision = precision
+        self.memory = memory
+        self.max_memory = max_memory
 
     def fit(self, X: Any, y: Any = None, *, adjacency: Any = None) -> Self:
         """Train on a graph.
@@ -196,6 +209,8 @@ class TVClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
             X holds no features or is not valid; names the row or edge.
         TrainingError
             The loss is not finite; names the epoch and the likely cause.
+        MemoryLimitError
+            Training is estimated to need more than ``max_memory``.
 
         Warns
         -----
@@ -206,6 +221,7 @@ class TVClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         start = time.perf_counter()
         parameters = resolve_parameters(self.preset, {name: getattr(self, name) for name in PRESETS["paper"]})
         positive_integer("n_neighbors", self.n_neighbors)
+        limit = parse_bytes(self.max_memory)
         graph = self._graph(X, adjacency)
         self._check_n_clusters(graph.num_nodes)
         self.feature_scaling_ = FeatureScaling.fit(graph.x, self.feature_norm)
@@ -213,11 +229,24 @@ class TVClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         if adjacency is None and not isinstance(X, Graph):
             neighbors = Graph.from_features(self.feature_scaling_.transform(graph.x), self.n_neighbors)
             graph = neighbors.with_features(graph.x)
+        config = network_config(self.n_features_in_, int(self.n_clusters), parameters)
+        self.estimated_bytes_ = estimated_bytes(graph, config, self.memory, self.precision)
+        check_memory(self.estimated_bytes_, limit, self.memory)
         self.graph_ = graph
         self.device_ = resolve_device(self.device)
         self.backend_ = select_backend(self.backend, self.device_, torch.float32)
-        inputs = self._inputs(graph, parameters["hidden_channels"])
-        result = self._train_best(inputs, parameters)
+        inputs = self._inputs(graph, config.hidden_channels)
+        self.model_, result = train_best(
+            inputs,
+            config,
+            parameters,
+            random_state=self.random_state,
+            device=self.device_,
+            verbose=bool(self.verbose),
+            backend=self.backend,
+            memory=self.memory,
+            precision=self.precision,
+        )
         self._number_by_size(inputs)
         self.loss_, self.loss_history_ = result.loss, result.loss_history
         self.n_iter_, self.converged_ = result.n_iter, result.converged
@@ -291,7 +320,7 @@ class TVClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
                 raise ValueError("expected the adjacency inside the Graph, got adjacency too; pass one of them")
             self.n_features_in_ = require_features(X).num_features
             return X
-        x = validate_data(self, _detached(X), accept_sparse="csr", dtype=[np.float32, np.float64])
+        x = validate_data(self, detached(X), accept_sparse="csr", dtype=[np.float32, np.float64])
         self._check_n_clusters(x.shape[0])
         if adjacency is None:
             return Graph.from_edge_index(np.empty((2, 0), np.int64), x=x)
@@ -306,26 +335,6 @@ class TVClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
 
     def _inputs(self, graph: Graph, width: int) -> NetworkInputs:
         return NetworkInputs.from_graph(graph, self.feature_scaling_.transform(graph.x), width, self.device_)
-
-    def _train_best(self, inputs: NetworkInputs, parameters: dict[str, Any]) -> TrainingResult:
-        training = TrainingConfig(**{name: parameters.pop(name) for name in TrainingConfig.__dataclass_fields__})
-        n_init = parameters.pop("n_init")
-        config = NodeClusteringConfig(self.n_features_in_, int(self.n_clusters), **parameters)
-        random = check_random_state(self.random_state)
-        best: TrainingResult | None = None
-        for attempt in range(n_init):
-            with torch.random.fork_rng(devices=[]):
-                torch.manual_seed(int(random.randint(2**31 - 1)))
-                model = NodeClusteringModel(config, backend=self.backend).to(self.device_)
-            title = "" if n_init == 1 else f"{attempt + 1}/{n_init}"
-            with TrainingProgress(training.max_iter, config.n_clusters, title) as progress:
-                watch = progress.update if self.verbose else None
-                result = train(model, partial(model.losses, inputs.features, inputs.adjacency), training, watch)
-            if best is None or result.loss < best.loss:
-                best, self.model_ = result, model
-        if best is None:
-            raise ValueError(f"expected n_init >= 1, got {n_init}")
-        return best
 
     def _number_by_size(self, inputs: NetworkInputs) -> None:
         """Renumber the clusters inside the last linear layer, so that every later result carries the same numbers."""
@@ -366,7 +375,7 @@ class TVClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
             inputs = self._inputs(graph, self.model_.config.hidden_channels)
             assignments, embedding = self.model_.infer(inputs.features, inputs.adjacency)
             return inputs.given_order(assignments), inputs.given_order(embedding)
-        x = validate_data(self, _detached(X), accept_sparse="csr", dtype=[np.float32, np.float64], reset=False)
+        x = validate_data(self, detached(X), accept_sparse="csr", dtype=[np.float32, np.float64], reset=False)
         like = self.graph_.x.dtype
         return self._infer_rows(Graph.from_edge_index(np.empty((2, 0), np.int64), x=x, dtype=like).x)
 
@@ -385,10 +394,3 @@ class TVClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
             assignments[new] = new_assignments[start:].cpu().numpy()
             embedding[new] = new_embedding[start:].cpu().numpy()
         return assignments, embedding
-
-
-def _detached(X: Any) -> Any:
-    """X, or where it is a tensor of any device, dtype and layout its values as an array or sparse matrix."""
-    if not isinstance(X, Tensor):
-        return X
-    return as_array(X, "X") if X.layout == torch.strided else torch_to_scipy(X)

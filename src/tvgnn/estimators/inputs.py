@@ -14,9 +14,21 @@ from torch import Tensor
 from tvgnn.errors import GraphError
 from tvgnn.graph.adjacency import Adjacency
 from tvgnn.graph.graph import Graph
+from tvgnn.graph.locality import relabel_by_locality
 from tvgnn.graph.sparse_matrix import SparseMatrix
+from tvgnn.graph.validation import as_array, torch_to_scipy
+from tvgnn.models.node_clustering import NodeClusteringConfig
+from tvgnn.training.memory_estimate import training_bytes
 
-__all__ = ["NetworkInputs", "RowIndex", "adjacency_with_new_rows", "feature_tensor", "require_features", "same_kind"]
+__all__ = [
+    "NetworkInputs",
+    "RowIndex",
+    "adjacency_with_new_rows",
+    "feature_tensor",
+    "nonzeros",
+    "require_features",
+    "same_kind",
+]
 
 # Above this share of non-zeros the first product is faster dense (see benchmarks, `operators`).
 _SPARSE_DENSITY = 0.2
@@ -32,12 +44,15 @@ def require_features(graph: Graph) -> Graph:
     return graph
 
 
+def nonzeros(x: Any) -> int | None:
+    """Stored entries of features (N, F) that the network reads as sparse, None where it reads them as dense."""
+    return int(x.nnz) if sp.issparse(x) and x.nnz <= _SPARSE_DENSITY * x.shape[0] * x.shape[1] else None
+
+
 def feature_tensor(x: Any) -> Tensor | SparseMatrix:
     """Features (N, F) as a dense float32 tensor or, where few entries are non-zero, as a `SparseMatrix`."""
-    if not sp.issparse(x):
-        return torch.tensor(np.asarray(x), dtype=torch.float32)
-    if x.nnz > _SPARSE_DENSITY * x.shape[0] * x.shape[1]:
-        return torch.tensor(x.toarray(), dtype=torch.float32)
+    if nonzeros(x) is None:
+        return torch.tensor(x.toarray() if sp.issparse(x) else np.asarray(x), dtype=torch.float32)
     values = torch.tensor(x.data, dtype=torch.float32)
     return SparseMatrix.from_csr(torch.tensor(x.indptr), torch.tensor(x.indices), values, x.shape[1])
 
@@ -60,8 +75,8 @@ class NetworkInputs:
     @classmethod
     def from_graph(cls, graph: Graph, x: Any, width: int, device: str) -> Self:
         """Take a graph and its scaled features for layers of ``width`` columns."""
-        adjacency = Adjacency.from_graph(graph).by_locality(width)
-        relabelled = adjacency.relabelled
+        adjacency = Adjacency.from_graph(graph)
+        relabelled = relabel_by_locality(adjacency, width)
         if relabelled is None:
             return cls(feature_tensor(x).to(device), adjacency.to(device), None)
         features = feature_tensor(x[relabelled.nodes.numpy()])
@@ -70,6 +85,19 @@ class NetworkInputs:
     def given_order(self, rows: Tensor) -> np.ndarray:
         """Rows (N, width) of a result in the order of the caller's graph."""
         return (rows if self.places is None else rows[self.places]).cpu().numpy()
+
+
+def estimated_bytes(graph: Graph, config: NodeClusteringConfig, memory: str, precision: str) -> int:
+    """See `tvgnn.training.memory_estimate.training_bytes`."""
+    return training_bytes(
+        config,
+        graph.num_nodes,
+        graph.indices.size,
+        nonzeros(graph.x),
+        weighted=graph.is_weighted,
+        memory=memory,
+        precision=precision,
+    )
 
 
 class RowIndex:
@@ -132,3 +160,10 @@ def adjacency_with_new_rows(graph: Graph, x: Any, new: Any, n_neighbors: int) ->
         mean = graph.weights.mean() if graph.weights.size else 1.0
         values = torch.tensor(np.concatenate([graph.weights, np.full(nearest.size, mean, np.float32)]))
     return Adjacency.from_csr(torch.tensor(indptr), torch.tensor(indices), values, len(indptr) - 1)
+
+
+def detached(X: Any) -> Any:
+    """X, or where it is a tensor of any device, dtype and layout its values as an array or sparse matrix."""
+    if not isinstance(X, Tensor):
+        return X
+    return as_array(X, "X") if X.layout == torch.strided else torch_to_scipy(X)

@@ -32,6 +32,7 @@ _SCALARS = {
     "converged_": bool,
     "fit_seconds_": float,
     "ms_per_epoch_": float,
+    "estimated_bytes_": int,
     "backend_": str,
     "device_": str,
 }
@@ -107,7 +108,9 @@ def _rebuild(cls: type[TVClustering], description: dict[str, Any], arrays: dict[
     config = NodeClusteringConfig(**description["config"])
     _expect("config.in_channels", config.in_channels, estimator.n_features_in_)
     with torch.device("meta"):  # takes no memory and no random numbers before the sizes are known to fit
-        estimator.model_ = NodeClusteringModel(config, backend=estimator.backend)
+        estimator.model_ = NodeClusteringModel(
+            config, backend=estimator.backend, memory=estimator.memory, precision=estimator.precision
+        )
     prefix = "model."
     state = {name[len(prefix) :]: value.float() for name, value in arrays.items() if name.startswith(prefix)}
     estimator.model_.load_state_dict(state, assign=True)

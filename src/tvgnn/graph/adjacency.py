@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 __all__ = ["Adjacency", "clear_padding"]
 
 
+_WORTH_COPYING = 16 * 2**20  # bytes of rows, above which two copies a step cost less than gathering in the given order
+
+
 @dataclass(frozen=True, eq=False)
 class Adjacency(SparseMatrix):
     """A square sparse matrix whose row i lists the neighbours j that node i looks at, with weights ``a_ij``.
@@ -120,13 +123,13 @@ class Adjacency(SparseMatrix):
             width: columns of the rows that will be gathered.
 
         Example:
-            >>> path = torch.randperm(5000)
-            >>> adjacency = Adjacency.from_edge_index(torch.stack([path[:-1], path[1:]]), None, 5000)
+            >>> path = torch.randperm(40_000)
+            >>> adjacency = Adjacency.from_edge_index(torch.stack([path[:-1], path[1:]]), None, 40_000)
             >>> adjacency.by_locality().relabelled is not None
             True
 
         """
-        return replace(self, relabelled=relabel_by_locality(self, width))
+        return replace(self, relabelled=relabel_by_locality(self, width, _WORTH_COPYING))
 
     def with_values(self, values: Tensor | None) -> Self:
         """See `SparseMatrix.with_values`."""

@@ -15,9 +15,9 @@ from torch import Tensor
 if TYPE_CHECKING:
     from tvgnn.graph.adjacency import Adjacency
 
-__all__ = ["Relabelled", "relabel_by_locality"]
+__all__ = ["CACHE_BYTES", "Relabelled", "relabel_by_locality"]
 
-_CACHE_BYTES = 2**20  # rows that fit are found there in any order
+CACHE_BYTES = 2**20  # rows that fit are found there in any order
 _LEAST_GAIN = 0.9  # of the mean distance between the numbers of neighbours
 
 
@@ -69,18 +69,19 @@ class _PermuteRows(torch.autograd.Function):
         return grad.index_select(0, inverse), None, None
 
 
-def relabel_by_locality(adjacency: Adjacency, width: int) -> Relabelled | None:
+def relabel_by_locality(adjacency: Adjacency, width: int, least_bytes: int = CACHE_BYTES) -> Relabelled | None:
     """Reverse Cuthill-McKee order, or None where it would not pay.
 
-    It does not where all rows fit the cache or where the given order is about as good.
+    It does not where the rows are few or where the given order is about as good.
 
     Parameters:
         adjacency: N nodes.
         width: number of float32 columns of the rows that will be gathered.
+        least_bytes: of all rows, for which the order as given does.
 
     """
     nodes = adjacency.num_nodes
-    if nodes * width * 4 <= _CACHE_BYTES:
+    if nodes * width * 4 <= least_bytes:
         return None
     indptr, indices = adjacency.indptr.cpu().numpy(), adjacency.indices.cpu().numpy()
     entries = np.arange(indices.size, dtype=indices.dtype)
