@@ -35,9 +35,10 @@ class _Pool:
         waiting = self.blocks[size]
         if waiting:
             return waiting.pop()
-        block = mmap.mmap(-1, size)
-        if hasattr(mmap, "MADV_HUGEPAGE"):
-            block.madvise(mmap.MADV_HUGEPAGE)  # rows gathered from all over an array then miss fewer page tables
+        if not hasattr(mmap, "MADV_HUGEPAGE"):
+            return mmap.mmap(-1, size)
+        block = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)  # shared memory has small pages only
+        block.madvise(mmap.MADV_HUGEPAGE)  # fewer pages to fill and, where rows are gathered, to look up
         return block
 
     def give_back(self, block: mmap.mmap) -> None:
