@@ -130,7 +130,7 @@ def asymmetric_norm_loss(
     rho = float(clusters - 1 if rho is None else rho)
     order, graph_ptr = graph_pointers(assignments, batch, batch_size)
     grouped = assignments if order is None else assignments[order]
-    norms = asymmetric_norm(grouped, graph_ptr, rho, backend=backend)
+    norms = asymmetric_norm(grouped, None if batch is None else graph_ptr, rho, backend=backend)
     beta = graph_ptr.diff().to(norms.dtype) * _largest_norm_per_node(clusters, rho)
     return torch.where(beta > 0, 1 - norms / torch.where(beta > 0, beta, 1), 0).mean()
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Callable, Sequence
 
+import pytest
 import torch
 from torch import Tensor
 
@@ -11,7 +13,11 @@ from tvgnn.graph.adjacency import Adjacency
 
 SIZES = (0, 1, 2, 63, 1000)
 WIDTHS = (1, 17, 64)
-TOLERANCE = {torch.float32: 1e-4, torch.float64: 1e-10}
+TOLERANCE = {torch.float32: 1e-4, torch.float64: 1e-10, torch.bfloat16: 2e-2, torch.float16: 3e-3}
+DEVICE = "cuda" if torch.cuda.is_available() else "cpu"  # of the GPU kernels; without a GPU they are interpreted
+needs_triton = pytest.mark.skipif(importlib.util.find_spec("triton") is None, reason="Triton is not installed")
+interpreted = pytest.mark.skipif(DEVICE != "cpu", reason="the interpreter is for machines without a GPU")
+GPU = pytest.param("gpu", marks=[needs_triton, interpreted])
 
 
 def edges_of(pairs: Sequence[tuple[int, int]]) -> Tensor:
@@ -59,6 +65,17 @@ def symmetric(nodes: int, weighted: bool, dtype: torch.dtype, seed: int = 0) -> 
     return as_symmetric(Adjacency.from_edge_index(edges, weights, nodes))
 
 
+def multigraph(pairs: dict[tuple[int, int], int], nodes: int) -> Adjacency:
+    """As many parallel edges between pairs as said: rows long enough to be cut among few nodes."""
+    edges = [pair for pair, count in pairs.items() for _ in range(count)]
+    return Adjacency.from_edge_index(edges_of(edges), None, nodes)
+
+
+# Rows and columns that begin and end inside, at the edge of and across the chunks of 256 entries of the GPU kernels
+LONG_ROWS = {(0, 1): 300, (0, 2): 470, (1, 3): 3, (2, 0): 100, (2, 4): 151, (3, 1): 257, (4, 4): 7, (5, 0): 256}
+LONG_BOTH_WAYS = {(0, 1): 300, (1, 0): 300, (0, 2): 5, (2, 0): 5, (3, 1): 257, (1, 3): 257, (5, 5): 1}
+
+
 def as_symmetric(adjacency: Adjacency) -> Adjacency:
     """The same rows, marked symmetric, without transposed lists."""
     return Adjacency(
@@ -85,7 +102,7 @@ def assert_close(actual: Tensor, expected: Tensor, dtype: torch.dtype, what: str
     assert actual.dtype == expected.dtype, f"{what}: {actual.dtype} against {expected.dtype}"
     if expected.numel() == 0:
         return
-    worst = (actual - expected).abs().max().item()
+    worst = (actual.double() - expected.double()).abs().max().item()
     scale = max(1.0, expected.abs().max().item())
     assert worst <= TOLERANCE[dtype] * scale, f"{what}: off by {worst} where the largest magnitude is {scale}"
 
@@ -94,7 +111,7 @@ def value_and_gradients(function: Callable[..., Tensor], *inputs: Tensor | None)
     """Output of ``function`` and the gradients of its random projection with respect to every input that is there."""
     leaves = [None if x is None else x.detach().clone().requires_grad_() for x in inputs]
     out = function(*leaves)
-    projection = torch.randn(out.shape, generator=torch.Generator().manual_seed(99), dtype=out.dtype)
+    projection = randn(*out.shape, seed=99).to(out)
     present = [leaf for leaf in leaves if leaf is not None]
     gradients = torch.autograd.grad((out * projection).sum(), present, allow_unused=True)
     return [out.detach()] + [
@@ -104,11 +121,15 @@ def value_and_gradients(function: Callable[..., Tensor], *inputs: Tensor | None)
 
 
 def assert_same_as_reference(
-    function: Callable[..., Tensor], inputs: Sequence[Tensor | None], names: Sequence[str], dtype: torch.dtype
+    function: Callable[..., Tensor],
+    inputs: Sequence[Tensor | None],
+    names: Sequence[str],
+    dtype: torch.dtype,
+    backend: str = "cpu",
 ) -> None:
     """Run ``function(*inputs, backend=...)`` on both backends; compare the output and every gradient."""
     expected = value_and_gradients(lambda *x: function(*x, backend="reference"), *inputs)
-    actual = value_and_gradients(lambda *x: function(*x, backend="cpu"), *inputs)
+    actual = value_and_gradients(lambda *x: function(*x, backend=backend), *inputs)
     labels = ["output", *[f"gradient of {n}" for n, x in zip(names, inputs, strict=True) if x is not None]]
     for label, a, b in zip(labels, actual, expected, strict=True):
         assert_close(a, b, dtype, label)

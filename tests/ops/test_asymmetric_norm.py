@@ -5,12 +5,13 @@ import pytest
 import torch
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from op_cases import SIZES, WIDTHS, assert_close, assert_same_as_reference, randn, value_and_gradients
+from op_cases import GPU, SIZES, WIDTHS, assert_close, assert_same_as_reference, randn, value_and_gradients
 
 from tvgnn.errors import BackendUnavailableError, GraphError
 from tvgnn.ops.asymmetric_norm import asymmetric_norm
 
 BACKENDS = ("reference", "cpu")
+WITH_GPU = (*BACKENDS, GPU)
 
 
 def pointers(*sizes: int) -> torch.Tensor:
@@ -57,7 +58,7 @@ class TestAgainstReference:
         check_against_reference(randn(5, 63).T, pointers(63), 4.0, torch.float64)
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", WITH_GPU)
 class TestSmallExactInputs:
     def test_hard_split_reaches_the_largest_value(self, backend):
         # beta = N rho: the balance loss (beta - norm) / beta is 0
@@ -223,7 +224,8 @@ class TestErrors:
         with pytest.raises(ValueError, match="got 'sort'"):
             asymmetric_norm(torch.zeros(4, 2), pointers(4), 1.0, backend="sort")
 
-    def test_gpu_backend_is_refused(self):
+    def test_gpu_backend_is_refused_without_a_gpu(self, monkeypatch):
+        monkeypatch.delenv("TRITON_INTERPRET", raising=False)
         with pytest.raises(BackendUnavailableError, match="use backend='auto'"):
             asymmetric_norm(torch.zeros(4, 2), pointers(4), 1.0, backend="gpu")
 

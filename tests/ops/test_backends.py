@@ -3,6 +3,7 @@ import shutil
 
 import pytest
 import torch
+from op_cases import needs_triton
 
 from tvgnn.errors import BackendUnavailableError
 from tvgnn.graph.adjacency import Adjacency
@@ -42,8 +43,60 @@ def test_named_backend_is_never_replaced():
         select_backend("cpu", "cuda")
     with pytest.raises(BackendUnavailableError, match=r"got torch\.float16; convert, or use backend='reference'"):
         select_backend("cpu", "cpu", torch.float16)
-    with pytest.raises(BackendUnavailableError, match=r"got 'gpu'.*use backend='auto'"):
+
+
+class Gpu:
+    """Make torch report a GPU of that compute capability, or none."""
+
+    def __init__(self, monkeypatch, capability):
+        monkeypatch.delenv("TRITON_INTERPRET", raising=False)
+        monkeypatch.setattr(torch.cuda, "is_available", lambda: capability is not None)
+        monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: capability)
+        monkeypatch.setattr(torch.cuda, "get_device_name", lambda device: "a card")
+        monkeypatch.setattr(torch.version, "hip", None)
+
+
+@needs_triton
+@pytest.mark.parametrize("dtype", [None, torch.float32, torch.float64, torch.bfloat16, torch.float16])
+def test_auto_takes_the_triton_kernels_on_a_gpu(monkeypatch, dtype):
+    Gpu(monkeypatch, (9, 0))
+    assert select_backend("auto", "cuda", dtype) == select_backend("gpu", "cuda:1", dtype) == "gpu"
+    assert select_backend("auto", "cuda", torch.int32) == select_backend("auto", "meta", dtype) == "reference"
+
+
+@needs_triton
+@pytest.mark.parametrize(
+    ("capability", "device", "dtype", "reason"),
+    [
+        ((6, 1), "cuda", None, r"compute capability 7\.0 or above.*got a card; take another"),
+        (None, "cuda", None, "torch finds none here"),
+        ((9, 0), "cpu", None, "on a CUDA device.*got cpu; move them"),
+        ((9, 0), "cuda", torch.float8_e5m2, r"float16 for backend='gpu', got torch\.float8_e5m2; convert"),
+    ],
+    ids=["old card", "no card", "elsewhere", "type"],
+)
+def test_gpu_backend_says_why_not(monkeypatch, capability, device, dtype, reason):
+    Gpu(monkeypatch, capability)
+    with pytest.raises(BackendUnavailableError, match=rf"{reason}.*, or use backend='auto'"):
+        select_backend("gpu", device, dtype)
+    if device != "cpu":
+        assert select_backend("auto", device, dtype) == "reference"
+
+
+def test_gpu_backend_without_triton(monkeypatch):
+    Gpu(monkeypatch, (9, 0))
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(BackendUnavailableError, match=r"pip install 'tvgnn\[gpu\]'"):
         select_backend("gpu", "cuda")
+    assert select_backend("auto", "cuda") == "reference"
+
+
+@needs_triton
+def test_interpreter_runs_the_gpu_backend_on_the_cpu_but_auto_does_not_choose_it(monkeypatch):
+    monkeypatch.setenv("TRITON_INTERPRET", "1")
+    assert select_backend("gpu", "cpu", torch.bfloat16) == "gpu"
+    assert select_backend("auto", "cpu", torch.bfloat16) == "reference"
+    assert select_backend("auto", "cpu", torch.float32) == "cpu"
 
 
 @pytest.mark.parametrize("name", ["", "CPU", "numba", None])

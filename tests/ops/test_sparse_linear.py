@@ -4,6 +4,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from op_cases import (
+    GPU,
     SIZES,
     WIDTHS,
     assert_close,
@@ -22,6 +23,7 @@ from tvgnn.graph.sparse_matrix import SparseMatrix
 from tvgnn.ops.sparse_linear import sparse_linear
 
 BACKENDS = ("reference", "cpu")
+WITH_GPU = (*BACKENDS, GPU)
 
 
 def rectangular(rows: int, columns: int, *, weighted: bool = True, seed: int = 0, density: float = 0.1):
@@ -82,13 +84,13 @@ class TestAgainstReference:
 
 
 class TestSmallExactInputs:
-    @pytest.mark.parametrize("backend", BACKENDS)
+    @pytest.mark.parametrize("backend", WITH_GPU)
     def test_by_hand(self, backend):
         x = SparseMatrix.from_torch(torch.tensor([[0.0, 2.0, 3.0], [0.0, 0.0, 0.0], [1.0, 0.0, 0.0]]).to_sparse())
         weight = torch.tensor([[1.0, 4.0], [10.0, 5.0], [100.0, 6.0]])
         assert sparse_linear(x, weight, backend=backend).tolist() == [[320, 28], [0, 0], [1, 4]]
 
-    @pytest.mark.parametrize("backend", BACKENDS)
+    @pytest.mark.parametrize("backend", WITH_GPU)
     def test_duplicates_add_up(self, backend):
         x = SparseMatrix.from_csr(torch.tensor([0, 2]), torch.tensor([1, 1]), torch.tensor([2.0, 3.0]), 2)
         assert sparse_linear(x, torch.tensor([[1.0], [10.0]]), backend=backend).tolist() == [[50]]
@@ -208,7 +210,8 @@ class TestErrors:
         with pytest.raises(ValueError, match="got 'scipy'"):
             sparse_linear(self.x, randn(4, 2), backend="scipy")
 
-    def test_gpu_backend_is_refused(self):
+    def test_gpu_backend_is_refused_without_a_gpu(self, monkeypatch):
+        monkeypatch.delenv("TRITON_INTERPRET", raising=False)
         with pytest.raises(BackendUnavailableError, match="use backend='auto'"):
             sparse_linear(self.x, randn(4, 2), backend="gpu")
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import importlib
 import importlib.util
+import os
 from types import ModuleType
 from typing import Any
 
@@ -20,6 +21,8 @@ __all__ = ["BACKENDS", "kernels", "resolve_device", "select_backend"]
 
 BACKENDS = ("auto", "reference", "cpu", "gpu")
 _KERNEL_DTYPES = (torch.float32, torch.float64)
+_GPU_DTYPES = (*_KERNEL_DTYPES, torch.bfloat16, torch.float16)
+_LEAST_CAPABILITY = (7, 0)  # of an NVIDIA GPU, for Triton
 
 
 def resolve_device(device: Any = "auto") -> str:
@@ -47,7 +50,7 @@ def select_backend(backend: str = "auto", device: torch.device | str = "cpu", dt
     Parameters:
         backend: ``"auto"``, ``"reference"``, ``"cpu"`` or ``"gpu"``.
         device: where the tensors live.
-        dtype: their floating-point type; kernels take float32 and float64.
+        dtype: their floating-point type; kernels take float32 and float64, those of the GPU bfloat16 and float16 too.
 
     Returns:
         ``"reference"``, ``"cpu"`` or ``"gpu"``.
@@ -65,13 +68,14 @@ def select_backend(backend: str = "auto", device: torch.device | str = "cpu", dt
         raise ValueError(f"expected backend to be one of {', '.join(BACKENDS)}, got {backend!r}")
     device_type = torch.device(device).type
     fits = dtype is None or dtype in _KERNEL_DTYPES
+    if backend == "auto" and device_type == "cpu":
+        return "cpu" if fits and importlib.util.find_spec("numba") else "reference"
     if backend == "auto":
-        return "cpu" if device_type == "cpu" and fits and importlib.util.find_spec("numba") else "reference"
+        return "gpu" if device_type == "cuda" and _gpu_obstacle(device, dtype) is None else "reference"
     if backend == "gpu":
-        raise BackendUnavailableError(
-            "expected a backend that this version has, got 'gpu', whose kernels are not part of it yet; "
-            "use backend='auto'"
-        )
+        obstacle = _gpu_obstacle(device, dtype)
+        if obstacle is not None:
+            raise BackendUnavailableError(f"{obstacle}, or use backend='auto'")
     if backend == "cpu":
         if device_type != "cpu":
             raise BackendUnavailableError(
@@ -82,6 +86,26 @@ def select_backend(backend: str = "auto", device: torch.device | str = "cpu", dt
                 f"expected float32 or float64 for backend='cpu', got {dtype}; convert, or use backend='reference'"
             )
     return backend
+
+
+def _gpu_obstacle(device: torch.device | str, dtype: torch.dtype | None) -> str | None:
+    """Why the Triton kernels cannot run on such tensors and what to do, or None."""
+    device = torch.device(device)
+    if not importlib.util.find_spec("triton"):
+        return "expected Triton for backend='gpu'; install it with: pip install 'tvgnn[gpu]'"
+    if dtype is not None and dtype not in _GPU_DTYPES:
+        return f"expected float32, float64, bfloat16 or float16 for backend='gpu', got {dtype}; convert"
+    interpreted = os.environ.get("TRITON_INTERPRET") == "1"  # runs on CPU tensors, for tests
+    if device.type != "cuda" and not (interpreted and device.type == "cpu"):
+        return f"expected tensors on a CUDA device for backend='gpu', got {device.type}; move them"
+    if device.type == "cuda" and not torch.cuda.is_available():
+        return "expected a CUDA device for backend='gpu', and torch finds none here; install a driver and a CUDA torch"
+    if device.type == "cuda" and torch.version.hip is None:
+        capability = torch.cuda.get_device_capability(device)
+        if capability < _LEAST_CAPABILITY:
+            name, least = torch.cuda.get_device_name(device), ".".join(map(str, _LEAST_CAPABILITY))
+            return f"expected a GPU of compute capability {least} or above for backend='gpu', got {name}; take another"
+    return None
 
 
 @functools.cache

@@ -14,7 +14,7 @@ from tvgnn.ops.asymmetric_norm.reference import asymmetric_norm_reference
 __all__ = ["asymmetric_norm"]
 
 
-def asymmetric_norm(s: Tensor, graph_ptr: Tensor, rho: float, *, backend: str = "auto") -> Tensor:
+def asymmetric_norm(s: Tensor, graph_ptr: Tensor | None, rho: float, *, backend: str = "auto") -> Tensor:
     """Measure how far the columns of each graph's assignments stand from their rho-quantiles.
 
     ``sum_k sum_i |s_ik - quant_k|_rho`` with ``|x|_rho = rho x`` for x >= 0 and ``-x`` below, where ``quant_k`` is the
@@ -22,8 +22,9 @@ def asymmetric_norm(s: Tensor, graph_ptr: Tensor, rho: float, *, backend: str = 
     through the element that holds the quantile; among equal ones the first by node index. Deterministic.
 
     Parameters:
-        s: (N, K) float32 or float64, nodes grouped by graph.
-        graph_ptr: (B + 1,) integers, nodes of graph b are ``graph_ptr[b]:graph_ptr[b + 1]``.
+        s: (N, K) float32 or float64, on a GPU bfloat16 or float16 too, nodes grouped by graph.
+        graph_ptr: (B + 1,) integers, nodes of graph b are ``graph_ptr[b]:graph_ptr[b + 1]``; None for one graph, which
+            spares a GPU the wait for the check of the pointers.
         rho: > 0.
         backend: see `select_backend`.
 
@@ -45,7 +46,9 @@ def asymmetric_norm(s: Tensor, graph_ptr: Tensor, rho: float, *, backend: str = 
         raise ValueError(f"expected rho to be a positive number, got {rho}; K - 1 asks for clusters of equal size")
     if s.dim() != 2:
         raise GraphError(f"expected s of shape (N, K), got {tuple(s.shape)}; flatten a batch and say where it is cut")
-    if not torch.compiler.is_compiling():
+    if graph_ptr is None:
+        graph_ptr = torch.arange(2, device=s.device) * s.shape[0]
+    elif not torch.compiler.is_compiling():
         _check_pointers(graph_ptr, s.shape[0])
     chosen = select_backend(backend, s.device, s.dtype)
     if chosen == "reference":

@@ -17,6 +17,5 @@ def cheeger_cut_unfused(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """See `cheeger_cut`."""
     s = torch.softmax(logits, dim=1)
-    graph_ptr = torch.arange(2, device=s.device) * s.shape[0]
     variation = total_variation(s, adjacency, backend=backend).sum()
-    return s, variation, asymmetric_norm(s, graph_ptr, rho, backend=backend)[0]
+    return s, variation, asymmetric_norm(s, None, rho, backend=backend)[0]

@@ -37,7 +37,7 @@ def gtv_step(
     Differentiable in ``z``, ``adjacency.values`` and ``bias``. Deterministic: bitwise the same in every run.
 
     Parameters:
-        z: (N, F) float32 or float64 node features, after the linear map.
+        z: (N, F) float32 or float64 (on a GPU bfloat16 or float16 too) node features, after the linear map.
         adjacency: N nodes; row i lists the nodes that i looks at. Self-loops change nothing.
         delta: step size.
         eps: smallest distance that divides, > 0.
@@ -133,7 +133,8 @@ def _backward(
 @_backward.register_fake
 def _(grad: Tensor, z: Tensor, out: Tensor | None, indptr: Tensor, indices: Tensor, *args: Any) -> Any:
     dz = torch.empty_like(z, memory_format=torch.contiguous_format)
-    return dz, z.new_empty(indices.shape[0] if args[-1] else 0), z.new_empty(z.shape[1])
+    sums = torch.promote_types(z.dtype, torch.float32)  # gradients of half precision are summed in float32
+    return dz, z.new_empty(indices.shape[0] if args[-1] else 0, dtype=sums), z.new_empty(z.shape[1], dtype=sums)
 
 
 def _setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:

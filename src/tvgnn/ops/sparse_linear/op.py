@@ -23,7 +23,7 @@ def sparse_linear(x: SparseMatrix, weight: Tensor, *, backend: str = "auto") -> 
 
     Parameters:
         x: (N, F) sparse.
-        weight: (F, H) float32 or float64.
+        weight: (F, H) float32 or float64, on a GPU bfloat16 or float16 too.
         backend: see `select_backend`.
 
     Returns:
@@ -97,7 +97,8 @@ def _backward(
 def _(grad: Tensor, weight: Tensor, indptr: Tensor, indices: Tensor, *args: Any) -> tuple[Tensor, Tensor]:
     needs_weight, needs_values = args[-2:]
     dweight = weight.new_empty(weight.shape) if needs_weight else weight.new_empty(0, 0)
-    return dweight, weight.new_empty(indices.shape[0] if needs_values else 0)
+    sums = torch.promote_types(weight.dtype, torch.float32)  # gradients of half precision are summed in float32
+    return dweight, weight.new_empty(indices.shape[0] if needs_values else 0, dtype=sums)
 
 
 def _setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:

@@ -23,7 +23,7 @@ def total_variation(s: Assignments, adjacency: Adjacency, *, backend: str = "aut
     ``adjacency.values``. Deterministic. Time O(E K), no E x K temporary.
 
     Parameters:
-        s: (N, K) float32 or float64.
+        s: (N, K) float32 or float64, on a GPU bfloat16 or float16 too.
         adjacency: N nodes.
         backend: see `select_backend`.
 
@@ -91,7 +91,7 @@ def _backward(
 @_backward.register_fake
 def _(grad: Tensor, s: Tensor, indptr: Tensor, indices: Tensor, *args: Any) -> tuple[Tensor, Tensor]:
     ds = torch.empty_like(s, memory_format=torch.contiguous_format)
-    return ds, s.new_empty(indices.shape[0] if args[-1] else 0)
+    return ds, s.new_empty(indices.shape[0] if args[-1] else 0, dtype=torch.promote_types(s.dtype, torch.float32))
 
 
 def _setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
