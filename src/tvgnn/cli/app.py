@@ -89,11 +89,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except _UsageError as error:
         context = getattr(error, "ctx", None)
         hint = f" (see {context.command_path} --help)" if context else ""
-        return _fail(f"{error.format_message()}{hint}")  # type: ignore[attr-defined]
+        return _fail(f"{error.format_message()}{hint}")  # type: ignore[attr-defined]  # typer does not type it
     except (TVGNNError, ValueError, OSError) as error:
         return _fail(str(error))
     except MemoryError as error:
-        return _fail(f"out of memory: {error}; ask for smaller widths, or use a machine with more memory")
+        return _fail(f"out of memory: {error}; use --memory low or smaller widths, or a machine with more memory")
     except (typer.Abort, KeyboardInterrupt):
         return INTERRUPTED
     finally:
