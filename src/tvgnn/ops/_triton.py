@@ -26,6 +26,7 @@ __all__ = [
     "on_device",
     "owner_of_slot",
     "piece_of",
+    "row_of",
     "tiling",
 ]
 
@@ -112,6 +113,12 @@ def gather(x, rows, columns, width, inside, SUM: tl.constexpr):
 
 
 @triton.jit
+def row_of(x, row, columns, width, SUM: tl.constexpr):
+    """One row of ``x`` in the type of sums, zero beyond its width."""
+    return tl.load(x + row * width + columns, mask=columns < width, other=0.0).to(SUM)
+
+
+@triton.jit
 def owner_of_slot(indptr, slot, rows, entries):
     """Row whose first piece lies in the slot, its first entry and one past its last; the same entry twice for none."""
     row, begin, end = _piece_in_slot(indptr, slot, rows, entries)
@@ -143,7 +150,7 @@ def _finish_kernel(
         columns = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
         total = add_pieces(partial, first, last, width, columns, SUM)
         if HAS_START:
-            total += tl.load(start + row * width + columns, mask=columns < width, other=0.0).to(SUM)
+            total += row_of(start, row, columns, width, SUM)
         tl.store(out + row * width + columns, total, mask=columns < width)
 
 

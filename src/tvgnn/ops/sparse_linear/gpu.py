@@ -14,6 +14,7 @@ from tvgnn.ops._triton import (
     number_of_slots,
     on_device,
     piece_of,
+    row_of,
     tiling,
 )
 
@@ -60,7 +61,7 @@ def _value_kernel(
         product = tl.zeros([TILE], SUM)
         for part in range(BLOCKS):
             columns = part * BLOCK + tl.arange(0, BLOCK)
-            g_i = tl.load(grad + row * width + columns, mask=columns < width, other=0.0).to(SUM)
+            g_i = row_of(grad, row, columns, width, SUM)
             inside = (entry < last)[:, None] & (columns < width)[None, :]
             product += tl.sum(g_i[None, :] * gather(weight, j, columns, width, inside, SUM), 1)
         tl.store(dvalues + entry, product, mask=entry < last)

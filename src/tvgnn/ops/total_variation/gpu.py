@@ -15,6 +15,7 @@ from tvgnn.ops._triton import (
     number_of_slots,
     on_device,
     piece_of,
+    row_of,
     tiling,
 )
 
@@ -28,7 +29,7 @@ def _distance(s, i, j, inside, width, BLOCK: tl.constexpr, BLOCKS: tl.constexpr,
     for part in range(BLOCKS):
         columns = part * BLOCK + tl.arange(0, BLOCK)
         there = inside[:, None] & (columns < width)[None, :]
-        s_i = tl.load(s + i * width + columns, mask=columns < width, other=0.0).to(SUM)
+        s_i = row_of(s, i, columns, width, SUM)
         distance += tl.sum(tl.where(there, tl.abs(gather(s, j, columns, width, there, SUM) - s_i[None, :]), 0.0), 1)
     return distance
 
@@ -62,7 +63,7 @@ def _backward_kernel(
     """``ds_i = start_i + sum_j a_ij (own g_i + other g_j) sign(s_i - s_j)``, one set of lists."""
     row, first, last, slot = piece_of(indptr, tl.program_id(0), rows, entries)
     columns = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
-    s_i = tl.load(s + row * width + columns, mask=columns < width, other=0.0).to(SUM)
+    s_i = row_of(s, row, columns, width, SUM)
     total = tl.zeros([BLOCK], SUM)
     for tile in range(first, last, TILE):
         entry = tile + tl.arange(0, TILE)
@@ -84,7 +85,7 @@ def _backward_kernel(
         tl.store(partial + slot.to(tl.int64) * width + columns, total, mask=columns < width)
     if slot == -1:
         if HAS_START:
-            total += tl.load(start + row * width + columns, mask=columns < width, other=0.0).to(SUM)
+            total += row_of(start, row, columns, width, SUM)
         tl.store(ds + row * width + columns, total, mask=columns < width)
 
 
