@@ -343,7 +343,8 @@ class TestInputs:
         with pytest.raises(ValueError, match=message):
             small(**options).fit(BLOCKS, adjacency=CLIQUES)
 
-    def test_named_backend_runs_or_raises(self):
+    def test_named_backend_runs_or_raises(self, monkeypatch):
+        monkeypatch.delenv("TRITON_INTERPRET", raising=False)
         with pytest.raises(BackendUnavailableError, match="gpu"):
             small(backend="gpu").fit(BLOCKS, adjacency=CLIQUES)
 

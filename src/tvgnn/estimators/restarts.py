@@ -56,7 +56,14 @@ def train_best(
         title = "" if n_init == 1 else f"{attempt + 1}/{n_init}"
         with TrainingProgress(training.max_iter, config.n_clusters, title) as progress:
             watch = progress.update if verbose else None
-            result = train(model, losses, training, watch, reuse_buffers=model.memory == "normal")
+            result = train(
+                model,
+                losses,
+                training,
+                watch,
+                reuse_buffers=model.memory == "normal",
+                cuda_graph=model.can_be_recorded(device),
+            )
         if best is None or result.loss < best[1].loss:
             best = model, result
     if best is None:

@@ -162,7 +162,8 @@ class Adjacency(SparseMatrix):
     def total_weight(self, dtype: torch.dtype) -> Tensor:
         """Sum of all weights, scalar; self-loops enter only where `loops_count`. Differentiable in the weights."""
         if self.loops_count and self.values is None:
-            return torch.tensor(self.num_entries, dtype=dtype, device=self.indices.device)
+            # Filled where it lies: torch.tensor() copies from the host, which a CUDA graph cannot record
+            return torch.full((), self.num_entries, dtype=dtype, device=self.indices.device)
         return (
             self.values.to(dtype).sum() if self.loops_count and self.values is not None else self.degrees(dtype).sum()
         )

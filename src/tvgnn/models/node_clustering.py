@@ -13,6 +13,7 @@ from torch.utils.checkpoint import checkpoint
 from tvgnn.graph.adjacency import Adjacency
 from tvgnn.graph.sparse_matrix import SparseMatrix
 from tvgnn.layers.gtv_conv import GTVConv
+from tvgnn.ops import select_backend
 from tvgnn.pooling.asym_cheeger_cut import AsymCheegerCutPooling
 
 __all__ = ["MEMORY", "PRECISIONS", "NodeClusteringConfig", "NodeClusteringModel"]
@@ -163,6 +164,11 @@ class NodeClusteringModel(nn.Module):
             hidden = self.embed(x, adjacency)
             assignments, terms = self.pool.select_with_losses(hidden, adjacency, None, None)
         return terms, assignments
+
+    def can_be_recorded(self, device: torch.device | str) -> bool:
+        """Whether a CUDA graph can record a training step there: only our kernels never make the host wait."""
+        on_gpu = torch.device(device).type == "cuda"
+        return on_gpu and select_backend(self.pool.backend, device, torch.float32) == "gpu"
 
     @torch.no_grad()
     def infer(self, x: Tensor | SparseMatrix, adjacency: Adjacency) -> tuple[Tensor, Tensor]:
