@@ -9,8 +9,9 @@ import torch
 
 from tvgnn.graph.adjacency import Adjacency
 from tvgnn.graph.graph import Graph
+from tvgnn.graph.locality import relabel_by_locality
 
-__all__ = ["NEIGHBORS", "knn", "points", "ring", "star"]
+__all__ = ["NEIGHBORS", "knn", "laid_out", "points", "ring", "star"]
 
 NEIGHBORS = 15
 _FOLDER = Path(__file__).parent / "results" / "graphs"
@@ -30,6 +31,21 @@ def knn(nodes: int, dimensions: int = 2) -> Adjacency:
         np.savez(path, indptr=graph.indptr, indices=graph.indices)
     with np.load(path) as arrays:
         return _symmetric(arrays["indptr"], arrays["indices"])
+
+
+def laid_out(given: Adjacency, width: int) -> dict[str, Adjacency]:
+    """Ways to run a layer on a graph whose nodes come in random order.
+
+    The first, without a name, is that of `TVClustering`: graph and features ordered once. Layers move rows into that
+    order and back at each step, where that pays, or take the order as given.
+    """
+    relabelled, layers = relabel_by_locality(given, width), given.by_locality(width)
+    found = {"": given if relabelled is None else relabelled.adjacency}
+    if layers.relabelled is not None:
+        found[", moved at each step"] = layers
+    if relabelled is not None:
+        found[", order as given"] = given
+    return found
 
 
 def star(leaves: int) -> Adjacency:

@@ -69,21 +69,19 @@ def training_memory(dataset: str, variant: str, mirror: str | None) -> dict[str,
     return {"bytes": _status("VmHWM") - before, "loss": loss}
 
 
-def gtv_step_memory(nodes: int, width: int, ordered: bool) -> float:
-    """Peak bytes beyond its input of a GTV step forward and backward on a kNN graph, finding an order included."""
+def gtv_step_memory(nodes: int, width: int, layout: str) -> float:
+    """Peak bytes beyond its input of a GTV step forward and backward on a kNN graph, see `graphs.laid_out`."""
     import torch
 
     from benchmarks import graphs
     from tvgnn.ops.gtv_step import gtv_step
 
     gtv_step(torch.zeros(10, width, requires_grad=True), graphs.ring(10), 0.3).sum().backward()  # loads the kernels
-    adjacency = graphs.knn(nodes)
+    adjacency = graphs.laid_out(graphs.knn(nodes), width)[layout]
     z = torch.randn(adjacency.num_nodes, width, requires_grad=True)
     grad = torch.ones_like(z)
     _forget_peak()
     before = _status("VmRSS")
-    if ordered:
-        adjacency = adjacency.by_locality(width)
     gtv_step(z, adjacency, 0.3).backward(grad)
     return float(_status("VmHWM") - before)
 

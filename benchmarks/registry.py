@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from benchmarks.epoch import epoch
+from benchmarks.gpu import gpu_epoch, require_gpu
 from benchmarks.memory import training_memory
 from benchmarks.operators import Operator, measure, on_dataset, on_knn
 from benchmarks.records import Measurement
@@ -85,6 +86,15 @@ def _startup(settings: Settings) -> Iterator[Case]:
     yield Case("first call", lambda: first_call(rounds=1 if settings.short else 3))
 
 
+def _gpu(settings: Settings) -> Iterator[Case]:
+    def on_card(name: str) -> list[list[Measurement]]:
+        require_gpu()
+        return [gpu_epoch(Problem.from_dataset(name, settings.mirror), name, settings.rounds)]
+
+    for name in settings.datasets:
+        yield Case(f"gpu epoch, {name}", lambda name=name: on_card(name))
+
+
 BENCHMARKS: dict[str, Callable[[Settings], Iterator[Case]]] = {
     "epoch": _epoch,
     "operators": _operators,
@@ -92,6 +102,7 @@ BENCHMARKS: dict[str, Callable[[Settings], Iterator[Case]]] = {
     "startup": _startup,
     "scaling": _scaling,
     "million": _million,
+    "gpu": _gpu,
 }
 
 SUITES: dict[str, tuple[str, ...]] = {"short": ("epoch", "operators"), "full": tuple(BENCHMARKS)}

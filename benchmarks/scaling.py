@@ -13,6 +13,7 @@ from benchmarks.probes import probe
 from benchmarks.records import Measurement
 from benchmarks.timing import Sampler, clock, interleaved
 from tvgnn.graph.adjacency import Adjacency
+from tvgnn.graph.locality import relabel_by_locality
 from tvgnn.ops.gtv_step import gtv_step
 from tvgnn.training.memory import reused_buffers
 
@@ -20,7 +21,6 @@ __all__ = ["hub", "million_nodes", "per_edge"]
 
 _WIDTH = 128
 _MEGABYTE = 1e6
-_GIVEN = ", order as given"
 
 
 def _rows(nodes: int) -> tuple[Tensor, Tensor]:
@@ -39,33 +39,34 @@ def _step(adjacency: Adjacency, rows: tuple[Tensor, Tensor]) -> Sampler:
 def per_edge(sizes: tuple[int, ...], dimensions: int, rounds: int) -> Iterator[list[Measurement]]:
     """Nanoseconds and bytes per undirected edge of a GTV step forward and backward on kNN graphs.
 
-    Nodes are ordered by locality once before, which is timed apart, and a second time left in their random order.
+    Nodes come in random order; `benchmarks.graphs.laid_out` says what is done about it. The order is found before.
     """
     title = f"gtv_step x {_WIDTH}, kNN graphs of {dimensions}-D points"
     adjacencies = {size: graphs.knn(size, dimensions) for size in sizes}
     edges = {size: adjacency.num_entries / 2 for size, adjacency in adjacencies.items()}
     times: dict[str, Sampler] = {}
     for size, given in adjacencies.items():
-        rows, ordered = _rows(size), given.by_locality(_WIDTH)
-        times[f"{size} nodes"] = _per(edges[size], _step(ordered, rows), 1e6)
-        if ordered.relabelled is not None:
-            times[f"{size} nodes{_GIVEN}"] = _per(edges[size], _step(given, rows), 1e6)
+        rows = _rows(size)
+        for layout, adjacency in graphs.laid_out(given, _WIDTH).items():
+            times[f"{size} nodes{layout}"] = _per(edges[size], _step(adjacency, rows), 1e6)
     with reused_buffers():  # as in training
         figures = interleaved(f"{title}, time", times, rounds, unit="ns/edge")
     yield figures
     if dimensions == 2:
         memory = {
-            f"{size} nodes{'' if ordered else _GIVEN}": _per(edges[size], partial(_memory, size, ordered))
-            for size in sizes
-            for ordered in (True, False)
+            f"{size} nodes{layout}": _per(edges[size], partial(_memory, size, layout))
+            for size, given in adjacencies.items()
+            for layout in graphs.laid_out(given, _WIDTH)
         }
         yield interleaved(f"{title}, peak memory", memory, rounds=3, unit="bytes/edge", warm_up=0)
-    orders = {f"{size} nodes": clock(partial(given.by_locality, _WIDTH)) for size, given in adjacencies.items()}
+    orders = {
+        f"{size} nodes": clock(partial(relabel_by_locality, given, _WIDTH)) for size, given in adjacencies.items()
+    }
     yield interleaved(f"{title}, finding the order", orders, rounds=3, warm_up=0)
 
 
-def _memory(nodes: int, ordered: bool) -> float:
-    return float(probe("gtv_step_memory", nodes, _WIDTH, ordered))
+def _memory(nodes: int, layout: str) -> float:
+    return float(probe("gtv_step_memory", nodes, _WIDTH, layout))
 
 
 def _per(edges: float, sampler: Sampler, factor: float = 1) -> Sampler:
