@@ -7,6 +7,7 @@ from op_cases import needs_triton
 
 from tvgnn.errors import BackendUnavailableError
 from tvgnn.graph.adjacency import Adjacency
+from tvgnn.ops import _backends
 from tvgnn.ops._backends import select_backend
 from tvgnn.ops.asymmetric_norm import asymmetric_norm
 from tvgnn.ops.gtv_step import gtv_step
@@ -87,6 +88,15 @@ def test_gpu_backend_without_triton(monkeypatch):
     Gpu(monkeypatch, (9, 0))
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     with pytest.raises(BackendUnavailableError, match=r"pip install 'tvgnn\[gpu\]'"):
+        select_backend("gpu", "cuda")
+    assert select_backend("auto", "cuda") == "reference"
+
+
+@needs_triton
+def test_gpu_backend_with_an_old_triton(monkeypatch):
+    Gpu(monkeypatch, (9, 0))
+    monkeypatch.setattr(_backends, "_triton_version", lambda: (3, 3))
+    with pytest.raises(BackendUnavailableError, match=r"Triton 3\.4 or above.*got 3\.3; it comes with a newer torch"):
         select_backend("gpu", "cuda")
     assert select_backend("auto", "cuda") == "reference"
 

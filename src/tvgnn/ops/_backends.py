@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import importlib.metadata
 import importlib.util
 import os
 from types import ModuleType
@@ -22,6 +23,7 @@ __all__ = ["BACKENDS", "kernels", "resolve_device", "select_backend"]
 BACKENDS = ("auto", "reference", "cpu", "gpu")
 _KERNEL_DTYPES = (torch.float32, torch.float64)
 _GPU_DTYPES = (*_KERNEL_DTYPES, torch.bfloat16, torch.float16)
+_LEAST_TRITON = (3, 4)  # older ones round numbers given to kernels to float32
 _LEAST_CAPABILITY = (7, 0)  # of an NVIDIA GPU, for Triton
 
 
@@ -100,12 +102,25 @@ def _gpu_obstacle(device: torch.device | str, dtype: torch.dtype | None) -> str 
         return f"expected tensors on a CUDA device for backend='gpu', got {device.type}; move them"
     if device.type == "cuda" and not torch.cuda.is_available():
         return "expected a CUDA device for backend='gpu', and torch finds none here; install a driver and a CUDA torch"
+    if torch.compiler.is_compiling():  # cannot trace what follows, and itself needs a GPU that Triton knows
+        return None
+    if _triton_version() < _LEAST_TRITON:
+        least, got = (".".join(map(str, version)) for version in (_LEAST_TRITON, _triton_version()))
+        return f"expected Triton {least} or above for backend='gpu', got {got}; it comes with a newer torch"
     if device.type == "cuda" and torch.version.hip is None:
         capability = torch.cuda.get_device_capability(device)
         if capability < _LEAST_CAPABILITY:
             name, least = torch.cuda.get_device_name(device), ".".join(map(str, _LEAST_CAPABILITY))
             return f"expected a GPU of compute capability {least} or above for backend='gpu', got {name}; take another"
     return None
+
+
+@functools.cache
+def _triton_version() -> tuple[int, ...]:
+    try:
+        return tuple(int(part) for part in importlib.metadata.version("triton").split(".")[:2])
+    except importlib.metadata.PackageNotFoundError:  # torch for AMD brings Triton under another name
+        return _LEAST_TRITON
 
 
 @functools.cache

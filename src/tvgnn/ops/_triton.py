@@ -4,6 +4,8 @@ The list of all entries is cut into chunks of `PIECE`. What a row of more than `
 piece of it, with a program and a slot for its sums; a chunk holds two at most, one of the row of its first entry and
 one of the row of its last. A second kernel adds the slots of a row in order. The host reads nothing back, so that a
 training step can be captured in a CUDA graph; nothing is added atomically, so that results are bitwise repeatable.
+
+Loops begin at 0 rather than at a row's first entry: Triton 3.4 does not compile a bound that depends on a branch there.
 """
 
 from __future__ import annotations
@@ -51,7 +53,7 @@ def tiling(x: Tensor) -> dict[str, Any]:
     return {
         "BLOCK": block,
         "BLOCKS": triton.cdiv(max(x.shape[1], 1), block),
-        "TILE": max(1, min(_MOST_ENTRIES, _TILE // block)),
+        "TILE": min(_MOST_ENTRIES, _TILE // block),
         "SUM": tl.float64 if x.dtype == torch.float64 else tl.float32,
         "num_warps": 1 if block <= 512 else 2,
         "enable_fp_fusion": True,  # as on the cpu; left open, Triton 3.9 warns that its default will change
@@ -131,8 +133,8 @@ def add_pieces(partial, first, last, width, columns, SUM: tl.constexpr):
     """Sums of the slots of a long row with the entries first..last."""
     total = tl.zeros_like(columns).to(SUM)
     start, stop = first // PIECE, (last + PIECE - 1) // PIECE
-    for chunk in range(start, stop, SLOTS_AT_ONCE):
-        chunks = chunk + tl.arange(0, SLOTS_AT_ONCE)
+    for chunk in range(0, stop - start, SLOTS_AT_ONCE):
+        chunks = start + chunk + tl.arange(0, SLOTS_AT_ONCE)
         # A row that begins inside a chunk is the one of the chunk's last entry.
         slots = 2 * chunks + tl.where((chunks == start) & (first > start * PIECE), 1, 0)
         inside = (chunks < stop)[:, None] & (columns < width)[None, :]

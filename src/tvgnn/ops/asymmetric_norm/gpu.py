@@ -67,8 +67,8 @@ def _count_kernel(
         tl.store(ranks + DIGITS * columns + column, rank)
     first, last = _rows(graph_ptr, column // clusters, share, shares)
     histogram = tl.zeros([BINS], tl.int32)
-    for tile in range(first, last, ROWS):
-        row = tile + tl.arange(0, ROWS)
+    for tile in range(0, last - first, ROWS):
+        row = first + tile + tl.arange(0, ROWS)
         value = tl.load(x + (column % clusters) * nodes + row, mask=row < last, other=0.0)
         number = _ordered(value.to(INTEGER, bitcast=True), BITS)
         same, digit = row < last, number >> (BITS - 8 - 8 * DIGITS)
@@ -93,8 +93,8 @@ def _measure_kernel(
     rho = tl.full([], rho, tl.float64)
     total = tl.zeros([ROWS], tl.float64)  # a column of 10^5 float32 values would lose three digits
     holder = tl.zeros([], tl.int64) + nodes
-    for tile in range(first, last, ROWS):
-        row = tile + tl.arange(0, ROWS)
+    for tile in range(0, last - first, ROWS):
+        row = first + tile + tl.arange(0, ROWS)
         value = tl.load(x + (column % clusters) * nodes + row, mask=row < last, other=0.0)
         difference = (value - quantile).to(tl.float64)
         total += tl.where(row < last, tl.where(difference >= 0, rho * difference, -difference), 0.0)
@@ -111,8 +111,8 @@ def _above_kernel(s, graph_ptr, holders, above, clusters, shares):
     k, holder = column % clusters, tl.load(holders + column)
     quantile = tl.load(s + tl.maximum(holder, 0) * clusters + k)
     total = tl.zeros([ROWS], tl.int32)
-    for tile in range(first, last, ROWS):
-        row = tile + tl.arange(0, ROWS)
+    for tile in range(0, last - first, ROWS):
+        row = first + tile + tl.arange(0, ROWS)
         value = tl.load(s + row * clusters + k, mask=row < last, other=0.0)
         total += ((value >= quantile) & (row < last)).to(tl.int32)
     tl.store(above + column * shares + share, tl.sum(total, 0))
@@ -130,8 +130,8 @@ def _gradient_kernel(s, graph_ptr, holders, above, g, rho: tl.float64, ds, clust
     quantile = tl.load(s + tl.maximum(holder, 0) * clusters + k)
     pull, rho = tl.load(g + graph).to(tl.float64), tl.full([], rho, tl.float64)
     first, last = _rows(graph_ptr, graph, share, shares)
-    for tile in range(first, last, ROWS):
-        row = tile + tl.arange(0, ROWS)
+    for tile in range(0, last - first, ROWS):
+        row = first + tile + tl.arange(0, ROWS)
         value = tl.load(s + row * clusters + k, mask=row < last, other=0.0)
         slope = tl.where(value >= quantile, rho, -1.0)
         slope -= tl.where(row == holder, rho * count - (size - count), 0.0)

@@ -52,8 +52,8 @@ def forward_kernel(
     delta, eps = tl.full([], delta, SUM), tl.full([], eps, SUM)
     z_i = row_of(z, row, columns, width, SUM)
     total = tl.zeros([BLOCK], SUM)
-    for tile in range(first, last, TILE):
-        entry = tile + tl.arange(0, TILE)
+    for tile in range(0, last - first, TILE):
+        entry = first + tile + tl.arange(0, TILE)
         j = tl.load(indices + entry, mask=entry < last, other=0).to(tl.int64)
         weight = tl.full([TILE], 1, SUM)
         if HAS_WEIGHTS:
@@ -136,8 +136,8 @@ def backward_kernel(
     z_i = row_of(z, row, columns, width, SUM)
     g_i = row_of(g, row, columns, width, SUM)
     total = tl.zeros([BLOCK], SUM)
-    for tile in range(first, last, TILE):
-        entry = tile + tl.arange(0, TILE)
+    for tile in range(0, last - first, TILE):
+        entry = first + tile + tl.arange(0, TILE)
         j = tl.load(indices + entry, mask=entry < last, other=0).to(tl.int64)
         weight = tl.full([TILE], 1, SUM)
         if HAS_WEIGHTS:
@@ -191,8 +191,8 @@ def weight_kernel(
     """``dw_e = delta <g_i, z_j - z_i> dgamma_ij/da_ij`` for every entry e = (i, j)."""
     row, first, last, _ = piece_of(indptr, tl.program_id(0), rows, entries)
     delta, eps = tl.full([], delta, SUM), tl.full([], eps, SUM)
-    for tile in range(first, last, TILE):
-        entry = tile + tl.arange(0, TILE)
+    for tile in range(0, last - first, TILE):
+        entry = first + tile + tl.arange(0, TILE)
         j = tl.load(indices + entry, mask=entry < last, other=0).to(tl.int64)
         distance, product = tl.zeros([TILE], SUM), tl.zeros([TILE], SUM)
         for part in range(BLOCKS):

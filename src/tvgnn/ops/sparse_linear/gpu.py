@@ -31,8 +31,8 @@ def _product_kernel(
     row, first, last, slot = piece_of(indptr, tl.program_id(0), rows, entries)
     columns = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
     total = tl.zeros([BLOCK], SUM)
-    for tile in range(first, last, TILE):
-        entry = tile + tl.arange(0, TILE)
+    for tile in range(0, last - first, TILE):
+        entry = first + tile + tl.arange(0, TILE)
         j = tl.load(indices + entry, mask=entry < last, other=0).to(tl.int64)
         inside = (entry < last)[:, None] & (columns < width)[None, :]
         term = gather(weight, j, columns, width, inside, SUM)
@@ -55,8 +55,8 @@ def _value_kernel(
 ):  # fmt: skip
     """``dv_e = <grad_i, weight_j>`` for every entry e = (i, j)."""
     row, first, last, _ = piece_of(indptr, tl.program_id(0), rows, entries)
-    for tile in range(first, last, TILE):
-        entry = tile + tl.arange(0, TILE)
+    for tile in range(0, last - first, TILE):
+        entry = first + tile + tl.arange(0, TILE)
         j = tl.load(indices + entry, mask=entry < last, other=0).to(tl.int64)
         product = tl.zeros([TILE], SUM)
         for part in range(BLOCKS):

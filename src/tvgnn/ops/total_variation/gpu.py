@@ -41,8 +41,8 @@ def _forward_kernel(
 ):  # fmt: skip
     row, first, last, slot = piece_of(indptr, tl.program_id(0), rows, entries)
     total = tl.zeros([TILE], SUM)
-    for tile in range(first, last, TILE):
-        entry = tile + tl.arange(0, TILE)
+    for tile in range(0, last - first, TILE):
+        entry = first + tile + tl.arange(0, TILE)
         j = tl.load(indices + entry, mask=entry < last, other=0).to(tl.int64)
         distance = _distance(s, row, j, entry < last, width, BLOCK, BLOCKS, TILE, SUM)
         if HAS_WEIGHTS:
@@ -65,8 +65,8 @@ def _backward_kernel(
     columns = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
     s_i = row_of(s, row, columns, width, SUM)
     total = tl.zeros([BLOCK], SUM)
-    for tile in range(first, last, TILE):
-        entry = tile + tl.arange(0, TILE)
+    for tile in range(0, last - first, TILE):
+        entry = first + tile + tl.arange(0, TILE)
         j = tl.load(indices + entry, mask=entry < last, other=0).to(tl.int64)
         pull = tl.zeros([TILE], SUM)
         if OWN:
@@ -96,8 +96,8 @@ def _weight_kernel(
 ):  # fmt: skip
     """``dw_e = g_i ||s_i - s_j||_1`` for every entry e = (i, j)."""
     row, first, last, _ = piece_of(indptr, tl.program_id(0), rows, entries)
-    for tile in range(first, last, TILE):
-        entry = tile + tl.arange(0, TILE)
+    for tile in range(0, last - first, TILE):
+        entry = first + tile + tl.arange(0, TILE)
         j = tl.load(indices + entry, mask=entry < last, other=0).to(tl.int64)
         distance = _distance(s, row, j, entry < last, width, BLOCK, BLOCKS, TILE, SUM)
         tl.store(dw + entry, tl.load(g + row).to(SUM) * distance, mask=entry < last)
