@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 import warnings
 from typing import Any, Self, cast
@@ -33,7 +34,7 @@ from tvgnn.graph.graph import Graph
 from tvgnn.losses import asymmetric_norm_loss, total_variation_loss
 from tvgnn.ops import select_backend
 from tvgnn.ops._backends import resolve_device
-from tvgnn.training.memory_estimate import check_memory, parse_bytes
+from tvgnn.training.memory_estimate import check_memory, parse_bytes, readable
 
 __all__ = ["TVClustering"]
 
@@ -75,7 +76,7 @@ class TVClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
     random_state : int, RandomState or None, default=None
         Seeds the initial weights. The same seed on the same machine gives the same result.
     verbose : int, default=0
-        1 shows a progress line on a terminal.
+        1 states the estimated memory and, on a terminal, shows a progress line.
     n_neighbors : int, default=15
         Neighbours in the graph that is built when no adjacency is given, and of new rows in `predict`.
     backend : str, default="auto"
@@ -232,6 +233,8 @@ class TVClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         config = network_config(self.n_features_in_, int(self.n_clusters), parameters)
         self.estimated_bytes_ = estimated_bytes(graph, config, self.memory, self.precision)
         check_memory(self.estimated_bytes_, limit, self.memory)
+        if self.verbose:
+            print(f"note: training is estimated to take {readable(self.estimated_bytes_)} of memory", file=sys.stderr)
         self.graph_ = graph
         self.device_ = resolve_device(self.device)
         self.backend_ = select_backend(self.backend, self.device_, torch.float32)
