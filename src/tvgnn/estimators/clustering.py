@@ -234,7 +234,7 @@ class TVClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         self.estimated_bytes_ = estimated_bytes(graph, config, self.memory, self.precision)
         check_memory(self.estimated_bytes_, limit, self.memory)
         if self.verbose:
-            print(f"note: training is estimated to take {readable(self.estimated_bytes_)} of memory", file=sys.stderr)
+            print(f"estimated memory of training: {readable(self.estimated_bytes_)}", file=sys.stderr)
         self.graph_ = graph
         self.device_ = resolve_device(self.device)
         self.backend_ = select_backend(self.backend, self.device_, torch.float32)
