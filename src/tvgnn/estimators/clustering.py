@@ -76,7 +76,7 @@ class TVClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
     random_state : int, RandomState or None, default=None
         Seeds the initial weights. The same seed on the same machine gives the same result.
     verbose : int, default=0
-        1 states the estimated memory and, on a terminal, shows a progress line.
+        1 states the estimated memory and shows a progress line, on a terminal only.
     n_neighbors : int, default=15
         Neighbours in the graph that is built when no adjacency is given, and of new rows in `predict`.
     backend : str, default="auto"
@@ -233,7 +233,7 @@ class TVClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         config = network_config(self.n_features_in_, int(self.n_clusters), parameters)
         self.estimated_bytes_ = estimated_bytes(graph, config, self.memory, self.precision)
         check_memory(self.estimated_bytes_, limit, self.memory)
-        if self.verbose:
+        if self.verbose and sys.stderr.isatty():  # as the progress line
             print(f"estimated memory of training: {readable(self.estimated_bytes_)}", file=sys.stderr)
         self.graph_ = graph
         self.device_ = resolve_device(self.device)
