@@ -88,7 +88,8 @@ def _chunks(graph_ptr):
     piece = 0
     for b in range(graph_ptr.shape[0] - 1):
         for first in range(graph_ptr[b], graph_ptr[b + 1], _ROWS):
-            chunks[piece] = b, first, min(first + _ROWS, graph_ptr[b + 1])
+            chunks[piece, 0], chunks[piece, 1] = b, first
+            chunks[piece, 2] = min(first + _ROWS, graph_ptr[b + 1])
             piece += 1
     return chunks
 
@@ -114,7 +115,7 @@ def add_gradient(s, graph_ptr, holders, rho, g, ds):
             for k in range(clusters):
                 above[chunk, k] += s[i, k] >= quantiles[k]
     for chunk in range(chunks.shape[0]):
-        b, first, last = chunks[chunk]
+        b, first, last = chunks[chunk, 0], chunks[chunk, 1], chunks[chunk, 2]
         for k in range(clusters):
             count = above[chunk, k]
             ds[holders[b, k], k] -= g[b] * s.dtype.type(rho * count - (last - first - count))

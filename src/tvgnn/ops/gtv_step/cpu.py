@@ -139,6 +139,12 @@ def _add_gradient(z, g, indices, weights, perm, i, first, last, delta, eps, vari
             out[slot, f] += signed - gamma * (own * g[i, f] - other * g[j, f])
 
 
+@inline
+def _copy_row(source, target, i):
+    for f in range(source.shape[1]):  # element by element: for whole rows numba compiles checks of shapes for 2 s
+        target[i, f] = source[i, f]
+
+
 @kernel
 def _backward(z, g, indptr, indices, weights, perm, delta, eps, variant, own, other, first_lists, dz):
     """Gradient of one set of lists, added to ``g`` for the first lists and to ``dz`` for the second.
@@ -158,12 +164,12 @@ def _backward(z, g, indptr, indices, weights, perm, delta, eps, variant, own, ot
                 )
             else:
                 if first_lists:
-                    dz[i] = g[i]
+                    _copy_row(g, dz, i)
                 _add_gradient(z, g, indices, weights, perm, i, first, last, delta, eps, variant, own, other, dz, i)
     for task in range(tasks):
         if starts_cut_row(plan, task):
             if first_lists:
-                dz[plan[task, 2]] = g[plan[task, 2]]
+                _copy_row(g, dz, plan[task, 2])
             add_pieces(plan, partial, task, dz)
 
 
