@@ -11,7 +11,7 @@ from torch import Tensor
 
 from tvgnn.ops._numba import FASTMATH, as_array, inline, kernel
 
-__all__ = ["ELU", "IDENTITY", "RELU", "activate_row", "activation_gradient", "exponential"]
+__all__ = ["ELU", "IDENTITY", "RELU", "activate_row", "activation_gradient"]
 
 IDENTITY, RELU, ELU = 0, 1, 2
 
@@ -21,52 +21,27 @@ def _expm1(x: float) -> float:
     return math.expm1(x)
 
 
-def exponential(x: float) -> float:
-    """``exp(x)`` for x <= 0; a kernel-only function, see the overload below."""
-    return math.exp(x)
-
-
-@inline
-def _reduced(x):
-    """(p, power) with ``exp(x) = power * (p + 1)`` for a float32 x <= 0.
-
-    Cephes' range reduction and polynomial, with an error below 1e-7, which vectorise.
-    """
-    x = np.float32(-87.0) if x < np.float32(-87.0) else x  # written so that NaN stays NaN
-    n = np.floor(x * np.float32(1.44269504) + np.float32(0.5))
-    r = x - n * np.float32(0.693359375) + n * np.float32(2.12194440e-4)
-    p = np.float32(1.9875691500e-4)
-    p = p * r + np.float32(1.3981999507e-3)
-    p = p * r + np.float32(8.3334519073e-3)
-    p = p * r + np.float32(4.1665795894e-2)
-    p = p * r + np.float32(1.6666665459e-1)
-    p = p * r + np.float32(5.0000001201e-1)
-    p = p * r * r + r
-    return p, np.int32((np.int32(n) + np.int32(127)) << np.int32(23)).view(np.float32)
-
-
 @overload(_expm1, jit_options={"fastmath": FASTMATH}, inline="always")
 def _expm1_overload(x):
+    """Cephes' range reduction and polynomial in float32 (error below 1e-7), which vectorises; libm in float64."""
     if x != types.float32:
         return lambda x: math.expm1(x)
 
     def expm1_float32(x):
-        p, power = _reduced(x)
+        x = np.float32(-87.0) if x < np.float32(-87.0) else x  # written so that NaN stays NaN
+        n = np.floor(x * np.float32(1.44269504) + np.float32(0.5))
+        r = x - n * np.float32(0.693359375) + n * np.float32(2.12194440e-4)
+        p = np.float32(1.9875691500e-4)
+        p = p * r + np.float32(1.3981999507e-3)
+        p = p * r + np.float32(8.3334519073e-3)
+        p = p * r + np.float32(4.1665795894e-2)
+        p = p * r + np.float32(1.6666665459e-1)
+        p = p * r + np.float32(5.0000001201e-1)
+        p = p * r * r + r
+        power = np.int32((np.int32(n) + np.int32(127)) << np.int32(23)).view(np.float32)
         return p * power + (power - np.float32(1))
 
     return expm1_float32
-
-
-@overload(exponential, jit_options={"fastmath": FASTMATH}, inline="always")
-def _exponential_overload(x):
-    if x != types.float32:
-        return lambda x: math.exp(x)
-
-    def exp_float32(x):
-        p, power = _reduced(x)
-        return p * power + power
-
-    return exp_float32
 
 
 @inline

@@ -54,11 +54,11 @@ def _start_threads() -> None:
 
 _start_threads()
 
-_CACHE_LINE = 64  # bytes
-_PREFETCHED_LINES = 64  # of a row; the hardware follows longer rows by itself
+_LINE = 16  # float32 numbers of a cache line
+_PREFETCHED = 1024  # columns of a row; the hardware follows longer rows by itself
 
-kernel = njit(parallel=True, fastmath=FASTMATH, cache=True, nogil=True)
-inline = njit(fastmath=FASTMATH, cache=True, nogil=True)
+kernel = njit(parallel=True, fastmath=FASTMATH, error_model="numpy", cache=True, nogil=True)
+inline = njit(fastmath=FASTMATH, error_model="numpy", cache=True, nogil=True)
 
 
 def as_array(tensor: Tensor) -> np.ndarray:
@@ -105,9 +105,8 @@ def _prefetch(_context: Any, array: Any, row: Any, column: Any) -> Any:
 @inline
 def prefetch_row(array, row):
     """Ask for a row of a 2-D array that will be read soon: gathered rows lie where the hardware does not look."""
-    step = _CACHE_LINE // array.itemsize
-    for line in range(min(_PREFETCHED_LINES, (array.shape[1] + step - 1) // step)):
-        _prefetch(array, row, line * step)
+    for column in range(0, min(_PREFETCHED, array.shape[1]), _LINE):
+        _prefetch(array, row, column)
 
 
 @njit(cache=True)

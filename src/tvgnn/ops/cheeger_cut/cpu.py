@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import torch
-from numba import prange
 from torch import Tensor
 
 from tvgnn.graph.sparse_matrix import Lists
-from tvgnn.ops._activation import exponential
 from tvgnn.ops._buffers import empty_like
-from tvgnn.ops._numba import as_array, entry_values, kernel, use_threads
+from tvgnn.ops._numba import as_array, entry_values, use_threads
 from tvgnn.ops.asymmetric_norm.cpu import add_gradient as add_norm_gradient
 from tvgnn.ops.asymmetric_norm.cpu import select_and_measure
 from tvgnn.ops.total_variation.cpu import add_gradient as add_variation_gradient
@@ -18,46 +16,13 @@ from tvgnn.ops.total_variation.cpu import node_variation
 
 __all__ = ["backward", "forward"]
 
-_ROWS = 1024  # of a piece of work
-
-
-@kernel
-def _softmax(logits, s):
-    rows, clusters = s.shape
-    for chunk in prange((rows + _ROWS - 1) // _ROWS):
-        for i in range(chunk * _ROWS, min(rows, (chunk + 1) * _ROWS)):
-            highest = logits[i, 0]
-            for k in range(clusters):
-                # Written so that a NaN is kept.
-                highest = highest if logits[i, k] <= highest else logits[i, k]
-            total = s.dtype.type(0)
-            for k in range(clusters):
-                s[i, k] = exponential(logits[i, k] - highest)
-                total += s[i, k]
-            for k in range(clusters):
-                s[i, k] /= total
-
-
-@kernel
-def _softmax_gradient(s, ds):
-    """Turn the gradient of the assignments into that of the logits, in place."""
-    rows, clusters = s.shape
-    for chunk in prange((rows + _ROWS - 1) // _ROWS):
-        for i in range(chunk * _ROWS, min(rows, (chunk + 1) * _ROWS)):
-            mean = s.dtype.type(0)
-            for k in range(clusters):
-                mean += s[i, k] * ds[i, k]
-            for k in range(clusters):
-                ds[i, k] = s[i, k] * (ds[i, k] - mean)
-
 
 def forward(logits: Tensor, lists: Lists, rho: float) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """See `tvgnn.ops.cheeger_cut.op`."""
     indptr, indices, weights, *_ = lists
     nodes, clusters = logits.shape
-    s = empty_like(logits)
+    s = torch.softmax(logits, 1, out=empty_like(logits))
     use_threads((nodes + indices.shape[0]) * clusters)
-    _softmax(as_array(logits), as_array(s))
     variation = s.new_empty(nodes)
     entries = (as_array(indptr), as_array(indices), entry_values(weights, s))
     node_variation(as_array(s), *entries, as_array(variation[:, None]))
@@ -88,5 +53,5 @@ def backward(
     use_threads(nodes * clusters)
     pointers, norm_gradient = np.array([0, nodes]), as_array(dnorm.to(s.dtype).reshape(1))
     add_norm_gradient(values, pointers, as_array(holders), float(rho), norm_gradient, out)
-    _softmax_gradient(values, out)
-    return grad
+    mean = torch.einsum("nk,nk->n", grad, s)
+    return grad.sub_(mean[:, None]).mul_(s)
