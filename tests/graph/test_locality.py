@@ -92,3 +92,16 @@ def test_clustering_answers_in_the_callers_order(sparse):
     assert len(set(zip(labels, half, strict=True))) == 2
     assert (model.predict(model.graph_) == labels).all()
     np.testing.assert_array_equal(model.predict(x), labels)
+
+
+def test_compiles_without_graph_break():
+    adjacency = shuffled_ring().by_locality(WIDE).to(dtype=torch.float32)
+
+    def step(z):
+        return gtv_step(z, adjacency, 0.7)
+
+    z = torch.randn(NODES, 4, requires_grad=True)
+    compiled = torch.compile(step, fullgraph=True, backend="aot_eager")(z)
+    torch.testing.assert_close(compiled, step(z))
+    expected = torch.autograd.grad(step(z).square().sum(), z)[0]
+    torch.testing.assert_close(torch.autograd.grad(compiled.square().sum(), z)[0], expected)

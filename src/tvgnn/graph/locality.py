@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -38,12 +37,6 @@ class Relabelled:
     places: Tensor
     entries: Tensor
 
-    def run(self, x: Tensor, operator: Callable[[Tensor, Adjacency], Tensor]) -> Tensor:
-        """Apply an operator from rows (N, F) to rows (N, G) in the new order; rows come and go in the old one."""
-        there: Tensor = _PermuteRows.apply(x, self.nodes, self.places)
-        back: Tensor = _PermuteRows.apply(operator(there, self.adjacency), self.places, self.nodes)
-        return back
-
     def with_values(self, values: Tensor | None) -> Self:
         """Give the entries other values, (E,) in the old order."""
         moved = None if values is None else values[self.entries]
@@ -53,20 +46,6 @@ class Relabelled:
         """Move to a device, values also to ``dtype``."""
         index = {name: getattr(self, name).to(device) for name in ("nodes", "places", "entries")}
         return replace(self, adjacency=self.adjacency.to(device, dtype), **index)
-
-
-class _PermuteRows(torch.autograd.Function):
-    """Rows in another order; the gradient is gathered too, where torch's own indexing would scatter it."""
-
-    @staticmethod
-    def forward(ctx: Any, x: Tensor, order: Tensor, inverse: Tensor) -> Tensor:
-        ctx.save_for_backward(inverse)
-        return x.index_select(0, order)
-
-    @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None, None]:
-        (inverse,) = ctx.saved_tensors
-        return grad.index_select(0, inverse), None, None
 
 
 def relabel_by_locality(adjacency: Adjacency, width: int, least_bytes: int = CACHE_BYTES) -> Relabelled | None:

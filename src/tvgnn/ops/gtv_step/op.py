@@ -10,6 +10,7 @@ from torch import Tensor
 from tvgnn.errors import GraphError
 from tvgnn.graph.adjacency import Adjacency
 from tvgnn.ops._backends import kernels, select_backend
+from tvgnn.ops._permute import run_relabelled
 from tvgnn.ops.gtv_step.reference import ACTIVATIONS, gtv_step_reference
 from tvgnn.shapes import NodeFeatures
 
@@ -76,7 +77,9 @@ def gtv_step(
         out: Tensor = torch.ops.tvgnn.gtv_step(z, *adjacency.lists(), bias, delta, eps, *codes, chosen)
         return out
 
-    return step(z, adjacency) if adjacency.relabelled is None else adjacency.relabelled.run(z, step)
+    if adjacency.relabelled is None:
+        return step(z, adjacency)
+    return run_relabelled(adjacency.relabelled, z, step)
 
 
 @torch.library.custom_op("tvgnn::gtv_step", mutates_args=())
