@@ -86,7 +86,7 @@ def train(
         losses: computes the terms from the current parameters.
         config: see `TrainingConfig`.
         watch: told about every epoch.
-        reuse_buffers: keep the memory of one epoch for the next: faster, and up to twice as much memory.
+        reuse_buffers: keep the memory of one epoch for the next: faster, most of all on large graphs.
         cuda_graph: replay the step on the GPU without the host, see `RecordedStep`; results are the same.
 
     Returns:

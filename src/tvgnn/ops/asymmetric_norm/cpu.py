@@ -11,7 +11,7 @@ from torch import Tensor
 
 from tvgnn.ops._numba import as_array, inline, kernel, use_threads
 
-__all__ = ["add_gradient", "backward", "forward", "select_and_measure"]
+__all__ = ["add_gradient", "backward", "forward"]
 
 _ROWS = 4096  # of a piece of work
 
@@ -48,7 +48,7 @@ def _select(values, rank):
 
 
 @kernel
-def select_and_measure(s, graph_ptr, rho, norms, holders):
+def _select_and_measure(s, graph_ptr, rho, norms, holders):
     """Norm and quantile holder (row in ``s``, the first of equals) of every column of every graph, both (B, K).
 
     The holder of an empty graph is -1. A NaN reaches the norm of its column.
@@ -95,7 +95,7 @@ def _chunks(graph_ptr):
 
 
 @kernel
-def add_gradient(s, graph_ptr, holders, rho, g, ds):
+def _add_gradient(s, graph_ptr, holders, rho, g, ds):
     """Add the gradient of ``sum_b g_b sum_k norm_bk`` to ``ds``.
 
     It is rho or -1 for each element, and minus their sum for the one that holds the quantile.
@@ -126,14 +126,19 @@ def forward(s: Tensor, graph_ptr: Tensor, rho: float) -> tuple[Tensor, Tensor]:
     use_threads(s.numel())
     shape = (graph_ptr.shape[0] - 1, s.shape[1])
     norms, holders = s.new_empty(shape), graph_ptr.new_empty(shape)
-    select_and_measure(as_array(s), as_array(graph_ptr), float(rho), as_array(norms), as_array(holders))
+    _select_and_measure(as_array(s), as_array(graph_ptr), float(rho), as_array(norms), as_array(holders))
     return norms.sum(1), holders
+
+
+def add_gradient(grad: Tensor, s: Tensor, graph_ptr: Tensor, holders: Tensor, rho: float, ds: Tensor) -> None:
+    """Add the gradient with respect to s (N, K) of ``sum_b grad_b norm_b``, grad (B,), to ``ds`` (N, K)."""
+    use_threads(s.numel())
+    g = as_array(grad.to(s.dtype))
+    _add_gradient(as_array(s), as_array(graph_ptr), as_array(holders), float(rho), g, as_array(ds))
 
 
 def backward(grad: Tensor, s: Tensor, graph_ptr: Tensor, holders: Tensor, rho: float) -> Tensor:
     """See `tvgnn.ops.asymmetric_norm.op`."""
-    use_threads(s.numel())
     ds = torch.zeros_like(s, memory_format=torch.contiguous_format)
-    g = as_array(grad.to(s.dtype))
-    add_gradient(as_array(s), as_array(graph_ptr), as_array(holders), float(rho), g, as_array(ds))
+    add_gradient(grad, s, graph_ptr, holders, rho, ds)
     return ds

@@ -21,7 +21,7 @@ from tvgnn.ops._numba import (
     use_threads,
 )
 
-__all__ = ["add_gradient", "backward", "forward", "node_variation"]
+__all__ = ["add_gradient", "backward", "forward"]
 
 
 @inline
@@ -33,7 +33,7 @@ def _distance(s, i, j):
 
 
 @kernel
-def node_variation(s, indptr, indices, weights, out):
+def _node_variation(s, indptr, indices, weights, out):
     """``out[i, 0] = sum_j a_ij ||s_i - s_j||_1``; ``weights`` may be empty, ``out`` is (N, 1)."""
     plan = make_plan(indptr)
     partial = np.zeros((2 * plan.shape[0], 1), s.dtype)
@@ -71,7 +71,7 @@ def _add_entries(s, g, indices, weights, perm, i, first, last, own, other, out, 
 
 
 @kernel
-def add_gradient(s, g, indptr, indices, weights, perm, own, other, ds):
+def _add_gradient(s, g, indptr, indices, weights, perm, own, other, ds):
     """Add the gradient of one set of lists to ``ds``: own = 1 for rows, other = 1 for columns, both if symmetric."""
     plan = make_plan(indptr)
     partial = np.zeros((2 * plan.shape[0], s.shape[1]), s.dtype)
@@ -103,26 +103,31 @@ def forward(s: Tensor, lists: Lists) -> Tensor:
     indptr, indices, weights, *_ = lists
     use_threads((s.shape[0] + indices.shape[0]) * s.shape[1])
     out = s.new_empty(s.shape[0])
-    node_variation(as_array(s), as_array(indptr), as_array(indices), entry_values(weights, s), as_array(out[:, None]))
+    _node_variation(as_array(s), as_array(indptr), as_array(indices), entry_values(weights, s), as_array(out[:, None]))
     return out
+
+
+def add_gradient(grad: Tensor, s: Tensor, lists: Lists, ds: Tensor) -> None:
+    """Add the gradient with respect to s (N, K) of ``sum_i grad_i tv_i``, grad (N,), to ``ds`` (N, K)."""
+    indptr, indices, weights, t_indptr, t_indices, t_perm = lists
+    use_threads((s.shape[0] + indices.shape[0]) * s.shape[1])
+    values, g, weight_values, out = as_array(s), as_array(grad), entry_values(weights, s), as_array(ds)
+    one, zero = values.dtype.type(1), values.dtype.type(0)
+    rows, in_order = (as_array(indptr), as_array(indices)), as_array(indices[:0])
+    if t_indptr is None or t_indices is None or t_perm is None:
+        _add_gradient(values, g, *rows, weight_values, in_order, one, one, out)
+    else:
+        columns = (as_array(t_indptr), as_array(t_indices))
+        _add_gradient(values, g, *rows, weight_values, in_order, one, zero, out)
+        _add_gradient(values, g, *columns, weight_values, as_array(t_perm), zero, one, out)
 
 
 def backward(grad: Tensor, s: Tensor, lists: Lists, needs_weights: bool) -> tuple[Tensor, Tensor]:
     """See `tvgnn.ops.total_variation.op`."""
-    indptr, indices, weights, t_indptr, t_indices, t_perm = lists
-    use_threads((s.shape[0] + indices.shape[0]) * s.shape[1])
     ds = torch.zeros_like(s, memory_format=torch.contiguous_format)
-    values, g, weight_values = as_array(s), as_array(grad), entry_values(weights, s)
-    one, zero = values.dtype.type(1), values.dtype.type(0)
-    rows = (as_array(indptr), as_array(indices))
-    empty = rows[1][:0]
-    if t_indptr is None or t_indices is None or t_perm is None:
-        add_gradient(values, g, *rows, weight_values, empty, one, one, as_array(ds))
-    else:
-        columns = (as_array(t_indptr), as_array(t_indices))
-        add_gradient(values, g, *rows, weight_values, empty, one, zero, as_array(ds))
-        add_gradient(values, g, *columns, weight_values, as_array(t_perm), zero, one, as_array(ds))
+    add_gradient(grad, s, lists, ds)
+    indptr, indices, *_ = lists
     dw = s.new_empty(indices.shape[0] if needs_weights else 0)
     if needs_weights:
-        _weight_gradient(values, g, *rows, as_array(dw))
+        _weight_gradient(as_array(s), as_array(grad), as_array(indptr), as_array(indices), as_array(dw))
     return ds, dw
