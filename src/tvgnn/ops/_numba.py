@@ -57,7 +57,11 @@ _start_threads()
 _LINE = 16  # float32 numbers of a cache line
 _PREFETCHED = 1024  # columns of a row; the hardware follows longer rows by itself
 
-kernel = njit(parallel=True, fastmath=FASTMATH, error_model="numpy", cache=True, nogil=True)
+# Every parallel loop is a prange; looking for others in array expressions only takes time to compile.
+_SOUGHT = ("comprehension", "reduction", "inplace_binop", "setitem", "numpy", "stencil", "fusion")
+_PRANGE_ONLY = {"prange": True, **dict.fromkeys(_SOUGHT, False)}
+
+kernel = njit(parallel=_PRANGE_ONLY, fastmath=FASTMATH, error_model="numpy", cache=True, nogil=True)
 inline = njit(fastmath=FASTMATH, error_model="numpy", cache=True, nogil=True)
 
 
