@@ -265,7 +265,8 @@ def _first_few(values: list[Any]) -> str:
 def read_pyg(data: Any) -> RawGraph:
     """Read a ``torch_geometric.data.Data`` of one homogeneous graph.
 
-    ``edge_attr`` is not used, and ``y`` only where it has one entry per node; notes say so.
+    ``edge_attr`` is not used, and ``y`` only where it has one entry per node (or one for the graph, which the caller
+    reads); notes say so.
     """
     if hasattr(data, "node_types"):
         raise GraphError("expected a homogeneous Data, got HeteroData: convert it with data.to_homogeneous()")
@@ -281,7 +282,8 @@ def read_pyg(data: Any) -> RawGraph:
         notes += ("edge_attr is not used: pass scalar weights as edge_weight",)
     y = getattr(data, "y", None)
     if y is not None and (y.ndim == 0 or y.shape[0] != num_nodes or y.numel() != num_nodes):
+        if y.numel() != 1:
+            notes += ("y is not used: it holds neither one class per node nor one label of the graph",)
         y = None
-        notes += ("y is not used: it does not hold one class per node",)
     weight = getattr(data, "edge_weight", None)
     return read_edge_index(data.edge_index, weight, num_nodes=num_nodes, x=x, y=y, notes=notes)

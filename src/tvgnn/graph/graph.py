@@ -65,6 +65,8 @@ class Graph:
         The caller's N ids: a range or a tuple.
     report
         What was dropped, merged and found.
+    label
+        Class or target of the whole graph, for graph-level tasks: a scalar, or None.
 
     All arrays are read-only: copy before changing them.
 
@@ -86,6 +88,7 @@ class Graph:
     class_names: tuple[Hashable, ...]
     node_ids: Sequence[Hashable]
     report: GraphReport
+    label: Any = None
 
     @property
     def num_nodes(self) -> int:
@@ -153,6 +156,10 @@ class Graph:
         """Return the graph with one label per node (N,), read as in :meth:`from_edge_index`; None removes them."""
         codes, names = (None, ()) if y is None else as_labels(y, self.num_nodes)
         return replace(self, y=codes, class_names=names)
+
+    def with_label(self, label: Any) -> Self:
+        """Return the graph with the class or target ``label`` of the whole graph, a scalar; None removes it."""
+        return replace(self, label=label.item() if isinstance(label, np.generic) else label)
 
     def with_structural_features(self, kind: Literal["degree", "spectral", "ones"], dim: int | None = None) -> Self:
         """Return the graph with features computed from its edges, replacing any others; a note records them.
@@ -317,8 +324,13 @@ class Graph:
 
     @classmethod
     def from_pyg(cls, data: Any, *, dtype: Any = "float32") -> Self:
-        """Build from a ``torch_geometric.data.Data``; ``x``, ``y``, ``edge_weight`` and ``num_nodes`` are used."""
-        return cls._from_raw(adapters.read_pyg(data), dtype)
+        """Build from a ``torch_geometric.data.Data``; ``x``, ``y``, ``edge_weight`` and ``num_nodes`` are used.
+
+        ``y`` with one entry per node gives ``y``; with a single one for several nodes it gives ``label``.
+        """
+        graph = cls._from_raw(adapters.read_pyg(data), dtype)
+        y = getattr(data, "y", None)
+        return graph if y is None or graph.y is not None or y.numel() != 1 else graph.with_label(y.item())
 
     @classmethod
     def from_features(
