@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Self
 
 import torch
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 __all__ = ["Adjacency", "clear_padding"]
 
 
+_PATTERNS_KEPT = 8  # of complete graphs, whose arrays depend on their sizes alone
+_LARGEST_KEPT = 2**20  # entries of a kept pattern
 _WORTH_COPYING = 16 * 2**20  # bytes of rows, above which two copies a step cost less than gathering in the given order
 
 
@@ -30,12 +33,15 @@ class Adjacency(SparseMatrix):
     Attributes:
         loops_count: self-loops count in the total weight. True for the dense adjacency of a pooled graph, whose
             diagonal is the weight inside its clusters, and where there are none.
+        block: the entries are all pairs of nodes within each block of that many nodes, in order: what `from_dense`
+            gives without a mask; else None.
         relabelled: the same graph in an order that keeps neighbours together, in which wide rows are gathered; see
             `by_locality`.
 
     """
 
     loops_count: bool = False
+    block: int | None = None
     relabelled: Relabelled | None = None
 
     @property
@@ -105,13 +111,10 @@ class Adjacency(SparseMatrix):
             ends = torch.stack([number[graph, row], number[graph, column]])
             return replace(cls.from_edge_index(ends, adj[pairs], int(mask.sum().item())), loops_count=True)
         batch, nodes, _ = adj.shape
-        dtype = index_dtype(batch * nodes, batch * nodes * nodes)
-        node = torch.arange(batch * nodes, device=adj.device, dtype=dtype).view(batch, nodes)
-        indptr = torch.arange(batch * nodes + 1, device=adj.device, dtype=dtype) * nodes
-        indices = node[:, None, :].expand(batch, nodes, nodes).reshape(-1)
-        entry = torch.arange(batch * nodes * nodes, device=adj.device, dtype=dtype).view(batch, nodes, nodes)
-        lists = TransposedLists(indptr, indices, entry.transpose(1, 2).reshape(-1))
-        return cls(indptr, indices, adj.reshape(-1), batch * nodes, transposed=lists, loops_count=True)
+        keep = batch * nodes * nodes <= _LARGEST_KEPT and not torch.compiler.is_compiling()
+        indptr, indices, lists = (_kept_pattern if keep else _complete_pattern)(batch, nodes, adj.device)
+        values = adj.reshape(-1)
+        return cls(indptr, indices, values, batch * nodes, transposed=lists, loops_count=True, block=nodes)
 
     def by_locality(self, width: int = 128) -> Self:
         """Let `gtv_step` gather rows in an order that keeps neighbours together, where that pays.
@@ -168,6 +171,10 @@ class Adjacency(SparseMatrix):
             self.values.to(dtype).sum() if self.loops_count and self.values is not None else self.degrees(dtype).sum()
         )
 
+    def row_sums(self, dtype: torch.dtype) -> Tensor:
+        """Sum of each row's weights, self-loops included, (N,); differentiable in the weights."""
+        return self._row_sums(dtype, with_loops=True)
+
     def degrees(self, dtype: torch.dtype) -> Tensor:
         """Sum of each row's weights without self-loops, (N,); differentiable in the weights."""
         return self._row_sums(dtype, with_loops=False)
@@ -180,10 +187,28 @@ class Adjacency(SparseMatrix):
     def _row_sums(self, dtype: torch.dtype, *, with_loops: bool) -> Tensor:
         if self.values is None and with_loops:
             return self.indptr.diff().to(dtype)
+        if self.block is not None and self.values is not None:
+            pairs = self.values.to(dtype).view(-1, self.block, self.block)
+            if not with_loops:
+                return (pairs.sum(2) - pairs.diagonal(dim1=1, dim2=2)).flatten()
+            return pairs.sum(2).flatten()
         weights, rows = self.weights(dtype), self.rows()
         if not with_loops:
             weights = weights * (rows != self.indices)
         return weights.new_zeros(self.num_nodes).index_add(0, rows, weights)
+
+
+def _complete_pattern(batch: int, nodes: int, device: torch.device) -> tuple[Tensor, Tensor, TransposedLists]:
+    """Row pointers, columns and transposed lists of ``batch`` complete graphs of ``nodes`` nodes."""
+    dtype = index_dtype(batch * nodes, batch * nodes * nodes)
+    node = torch.arange(batch * nodes, device=device, dtype=dtype).view(batch, nodes)
+    indptr = torch.arange(batch * nodes + 1, device=device, dtype=dtype) * nodes
+    indices = node[:, None, :].expand(batch, nodes, nodes).reshape(-1)
+    entry = torch.arange(batch * nodes * nodes, device=device, dtype=dtype).view(batch, nodes, nodes)
+    return indptr, indices, TransposedLists(indptr, indices, entry.transpose(1, 2).reshape(-1))
+
+
+_kept_pattern = lru_cache(maxsize=_PATTERNS_KEPT)(_complete_pattern)
 
 
 def clear_padding(x: Tensor, adj: Tensor, mask: Tensor) -> tuple[Tensor, Tensor, Tensor]:

@@ -18,8 +18,9 @@ class DenseGTVConv(GTVLayer):
     with respect to ``adj`` reaches every entry, zeros included.
 
     Shapes:
-        x (B, N, in_channels); adj (B, N, N), any numeric dtype; mask (B, N) of bool, True for real nodes, or None;
-        output (B, N, out_channels), 0 at padded nodes.
+        x (B, N, in_channels); adj (B, N, N), any numeric dtype, or the `Adjacency.from_dense` of it, which several
+        layers can share; mask (B, N) of bool, True for real nodes, or None; output (B, N, out_channels), 0 at padded
+        nodes.
 
     Example:
         >>> import torch
@@ -32,7 +33,7 @@ class DenseGTVConv(GTVLayer):
 
     """
 
-    def forward(self, x: Tensor, adj: Tensor, mask: Tensor | None = None) -> Tensor:
+    def forward(self, x: Tensor, adj: Tensor | Adjacency, mask: Tensor | None = None) -> Tensor:
         """Apply the layer; see the class for shapes.
 
         Raises:
@@ -42,6 +43,12 @@ class DenseGTVConv(GTVLayer):
         if x.dim() != 3 or x.shape[2] != self.in_channels:
             raise GraphError(f"expected x of shape (B, N, {self.in_channels}), got {tuple(x.shape)}")
         batch, nodes, _ = x.shape
+        if isinstance(adj, Adjacency):
+            if mask is not None or adj.num_nodes != batch * nodes:
+                raise GraphError(
+                    f"expected an Adjacency of {batch * nodes} nodes and no mask, got one of {adj.num_nodes} nodes"
+                )
+            return self._step(self._product(x), adj).unflatten(0, (batch, nodes))
         if adj.shape != (batch, nodes, nodes):
             raise GraphError(f"expected adj of shape ({batch}, {nodes}, {nodes}), got {tuple(adj.shape)}")
         if mask is not None and mask.shape != (batch, nodes):
@@ -49,6 +56,9 @@ class DenseGTVConv(GTVLayer):
         if mask is not None:
             x, adj, mask = clear_padding(x, adj, mask)
         adj = adj.to(self.weight.dtype)
-        z = x.to(self.weight.dtype) @ self.weight
-        out = self._step(z.flatten(0, 1), Adjacency.from_dense(adj)).unflatten(0, (batch, nodes))
+        out = self._step(self._product(x), Adjacency.from_dense(adj)).unflatten(0, (batch, nodes))
         return out if mask is None else out * mask[:, :, None]
+
+    def _product(self, x: Tensor) -> Tensor:
+        """``x W`` of all nodes, (B * N, out_channels)."""
+        return x.flatten(0, 1).to(self.weight.dtype) @ self.weight

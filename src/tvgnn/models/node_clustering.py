@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
 from tvgnn.graph.adjacency import Adjacency
+from tvgnn.graph.grouping import Grouping
 from tvgnn.graph.sparse_matrix import SparseMatrix
 from tvgnn.layers.gtv_conv import GTVConv
 from tvgnn.ops import select_backend
@@ -162,7 +163,7 @@ class NodeClusteringModel(nn.Module):
         """Loss terms, already multiplied by their coefficients, and the assignments (N, K)."""
         with self._autocast(adjacency):
             hidden = self.embed(x, adjacency)
-            assignments, terms = self.pool.select_with_losses(hidden, adjacency, None, None)
+            assignments, terms = self.pool.select_with_losses(hidden, adjacency, Grouping.of(None, hidden))
         return terms, assignments
 
     def can_be_recorded(self, device: torch.device | str) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from torch import Tensor
 
 from tvgnn.graph.adjacency import Adjacency
+from tvgnn.graph.grouping import Grouping
 from tvgnn.losses import asymmetric_norm_loss, cheeger_cut_losses, total_variation_loss
 from tvgnn.pooling.base import DensePooling
 
@@ -60,23 +61,17 @@ class AsymCheegerCutPooling(DensePooling):
             raise ValueError(f"expected rho > 0, got {rho}; leave it None for k - 1, which asks for equal clusters")
         self.totvar_coeff, self.balance_coeff, self.rho = totvar_coeff, balance_coeff, rho
 
-    def select_with_losses(
-        self, x: Tensor, adjacency: Adjacency, batch: Tensor | None, batch_size: int | None
-    ) -> tuple[Tensor, dict[str, Tensor]]:
+    def select_with_losses(self, x: Tensor, adjacency: Adjacency, groups: Grouping) -> tuple[Tensor, dict[str, Tensor]]:
         """See `DensePooling.select_with_losses`; a single graph takes one operator."""
-        if batch is not None:
-            return super().select_with_losses(x, adjacency, batch, batch_size)
+        if groups.batch is not None:
+            return super().select_with_losses(x, adjacency, groups)
         s, variation, balance = cheeger_cut_losses(self.score(x), adjacency, self.rho, backend=self.backend)
         return s, self._weighted(variation, balance)
 
-    def auxiliary_losses(
-        self, assignments: Tensor, adjacency: Adjacency, batch: Tensor | None, batch_size: int | None
-    ) -> dict[str, Tensor]:
+    def auxiliary_losses(self, assignments: Tensor, adjacency: Adjacency, groups: Grouping) -> dict[str, Tensor]:
         """``total_variation`` and ``balance``, each times its coefficient."""
-        variation = total_variation_loss(
-            assignments, adjacency, batch=batch, batch_size=batch_size, backend=self.backend
-        )
-        balance = asymmetric_norm_loss(assignments, batch, self.rho, batch_size=batch_size, backend=self.backend)
+        variation = total_variation_loss(assignments, adjacency, batch=groups, backend=self.backend)
+        balance = asymmetric_norm_loss(assignments, groups, self.rho, backend=self.backend)
         return self._weighted(variation, balance)
 
     def _weighted(self, variation: Tensor, balance: Tensor) -> dict[str, Tensor]:

@@ -6,7 +6,7 @@ A method supplies the assignments (`DensePooling.select`) and `auxiliary_losses`
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import replace
 from typing import Any, cast
 
 import torch
@@ -14,35 +14,16 @@ from torch import Tensor, nn
 
 from tvgnn.errors import GraphError
 from tvgnn.graph.adjacency import Adjacency, clear_padding
+from tvgnn.graph.grouping import Grouping
 from tvgnn.layers.by_rows import by_rows
 from tvgnn.layers.mlp import assignment_mlp
-from tvgnn.losses import graph_pointers
-from tvgnn.ops.sparse_linear import sparse_linear
+from tvgnn.ops.neighbor_sum import neighbor_sum
+from tvgnn.pooling.output import PoolingOutput
 
-__all__ = ["LARGEST_INNER", "DensePooling", "PoolingOutput", "pad_by_graph"]
+__all__ = ["LARGEST_INNER", "DensePooling"]
 
 LARGEST_INNER = 2**26
 ROWS_AT_ONCE = 8192
-
-
-@dataclass
-class PoolingOutput:
-    """What every pooling layer returns.
-
-    Attributes:
-        x: (B, K, F) pooled features ``S^T X``.
-        adj: (B, K, K) pooled adjacency ``S^T A S``.
-        mask: (B, K) bool, valid clusters: all of them, also those that no node chose.
-        assignments: soft assignments S, (N, K) for sparse input, (B, N, K) for dense.
-        losses: scalars already multiplied by their coefficients.
-
-    """
-
-    x: Tensor
-    adj: Tensor
-    mask: Tensor
-    assignments: Tensor
-    losses: dict[str, Tensor] = field(default_factory=dict)
 
 
 class DensePooling(nn.Module):
@@ -80,36 +61,40 @@ class DensePooling(nn.Module):
         self.hidden_widths = tuple(mlp_channels[1:])
         self.mlp = assignment_mlp(mlp_channels, k, mlp_activation, bias)
 
-    def select(self, x: Tensor) -> Tensor:
+    def select(self, x: Tensor, adjacency: Adjacency | None = None) -> Tensor:
         """Soft assignments (..., K) of nodes with features x (..., F); rows sum to 1 (paper, eq. 17)."""
-        return torch.softmax(self.score(x), dim=-1)
+        return torch.softmax(self.score(x, adjacency), dim=-1)
 
-    def score(self, x: Tensor) -> Tensor:
+    def score(self, x: Tensor, adjacency: Adjacency | None = None) -> Tensor:
         """Scores of the clusters (..., K) before the softmax, at least in float32; x is (..., F)."""
         rows, inner = x.numel() // x.shape[-1], sum(self.hidden_widths)
         piecewise = x.dim() == 2 and (self.low_memory or rows * inner > LARGEST_INNER)
         scores: Tensor = by_rows(self.mlp, x, ROWS_AT_ONCE) if piecewise else self.mlp(x)
         return scores.float() if scores.dtype in (torch.bfloat16, torch.float16) else scores
 
-    def select_with_losses(
-        self, x: Tensor, adjacency: Adjacency, batch: Tensor | None, batch_size: int | None
-    ) -> tuple[Tensor, dict[str, Tensor]]:
+    def select_with_losses(self, x: Tensor, adjacency: Adjacency, groups: Grouping) -> tuple[Tensor, dict[str, Tensor]]:
         """Soft assignments (N, K) of nodes with features x (N, F), and their `auxiliary_losses`."""
-        s = self.select(x)
-        return s, self.auxiliary_losses(s, adjacency, batch, batch_size)
+        s = self.select(x, adjacency)
+        return s, self.auxiliary_losses(s, adjacency, groups)
 
-    def auxiliary_losses(
-        self, assignments: Tensor, adjacency: Adjacency, batch: Tensor | None, batch_size: int | None
-    ) -> dict[str, Tensor]:
+    def auxiliary_losses(self, assignments: Tensor, adjacency: Adjacency, groups: Grouping) -> dict[str, Tensor]:
         """Losses of assignments (N, K), each a scalar already multiplied by its coefficient."""
         raise NotImplementedError(f"{type(self).__name__} must define auxiliary_losses")
+
+    def coarsened(self, adjacency: Adjacency) -> Adjacency:
+        """Return the matrix A in the pooled adjacency ``S^T A S``: the one given, unless a method scales it first."""
+        return adjacency
+
+    def rescale(self, pooled: Tensor) -> Tensor:
+        """Return the adjacencies (B, K, K) that the next layer sees: as pooled, unless a method changes them."""
+        return pooled
 
     def forward(
         self,
         x: Tensor,
         edge_index: Any = None,
         edge_weight: Tensor | None = None,
-        batch: Tensor | None = None,
+        batch: Tensor | Grouping | None = None,
         batch_size: int | None = None,
         *,
         adj: Tensor | None = None,
@@ -121,7 +106,7 @@ class DensePooling(nn.Module):
             x: (N, F) with ``edge_index``, or (B, N, F) with ``adj``.
             edge_index: (2, E) integers, ``EdgeIndex`` or `Adjacency`, taken as they are.
             edge_weight: (E,) or None.
-            batch: (N,) graph of every node, or None for one graph.
+            batch: (N,) graph of every node in any order, a `Grouping`, or None for one graph.
             batch_size: number of graphs; by default the last of ``batch`` + 1.
             adj: (B, N, N) dense adjacencies instead of ``edge_index``. A diagonal counts as weight inside a cluster
                 of an earlier pooling: in the total weight, not in the variation.
@@ -147,57 +132,31 @@ class DensePooling(nn.Module):
             return self._pool_dense(x, adj, mask)
         if mask is not None:
             raise GraphError("expected batch with edge_index, got mask; that goes with adj")
-        return self._pool_sparse(x, edge_index, edge_weight, batch, batch_size)
-
-    def _pool_sparse(
-        self, x: Tensor, edge_index: Any, edge_weight: Tensor | None, batch: Tensor | None, batch_size: int | None
-    ) -> PoolingOutput:
         if x.dim() != 2:
             raise GraphError(f"expected x of shape (N, F) with edge_index, got {tuple(x.shape)}")
         adjacency = Adjacency.from_edge_index(edge_index, edge_weight, x.shape[0])
-        s, losses = self.select_with_losses(x, adjacency, batch, batch_size)
-        pooled, adj = _reduce(s, [x, sparse_linear(adjacency, s, backend=self.backend)], batch, batch_size)
-        return PoolingOutput(pooled, adj, _all_valid(pooled), s, losses)
+        return self._pool(x, adjacency, Grouping.of(batch, x, batch_size))
 
     def _pool_dense(self, x: Tensor, adj: Tensor, mask: Tensor | None) -> PoolingOutput:
         if x.dim() != 3 or adj.shape != (*x.shape[:2], x.shape[1]):
             raise GraphError(f"expected x (B, N, F) and adj (B, N, N), got {tuple(x.shape)} and {tuple(adj.shape)}")
-        if mask is not None and mask.shape != x.shape[:2]:
-            raise GraphError(f"expected mask of shape {tuple(x.shape[:2])}, got {tuple(mask.shape)}")
-        if mask is not None:
-            x, adj, mask = clear_padding(x, adj, mask)
-        adj, s = adj.to(x.dtype), self.select(x)
-        batch = torch.arange(x.shape[0], device=x.device)[:, None].expand(x.shape[:2])
         if mask is None:
-            adjacency, nodes, graphs = Adjacency.from_dense(adj), s.flatten(0, 1), batch.reshape(-1)
-        else:
-            s = s * mask[:, :, None]
-            adjacency, nodes, graphs = Adjacency.from_dense(adj, mask), s[mask], batch[mask]
-        losses = self.auxiliary_losses(nodes, adjacency, graphs, x.shape[0])
-        transposed = s.transpose(1, 2)
-        pooled = transposed @ x
-        return PoolingOutput(pooled, transposed @ (adj @ s), _all_valid(pooled), s, losses)
+            groups = Grouping.equal(x.shape[0], x.shape[1], x.device)
+            out = self._pool(x.flatten(0, 1), Adjacency.from_dense(adj.to(x.dtype)), groups)
+            return replace(out, assignments=cast(Tensor, out.assignments).unflatten(0, x.shape[:2]))
+        if mask.shape != x.shape[:2]:
+            raise GraphError(f"expected mask of shape {tuple(x.shape[:2])}, got {tuple(mask.shape)}")
+        x, adj, mask = clear_padding(x, adj, mask)
+        out = self._pool(x[mask], Adjacency.from_dense(adj.to(x.dtype), mask), Grouping.from_sizes(mask.sum(1)))
+        s = cast(Tensor, out.assignments)
+        padded = s.new_zeros(*mask.shape, self.k).masked_scatter(mask[:, :, None], s)
+        return replace(out, assignments=padded)
 
-
-def _all_valid(pooled: Tensor) -> Tensor:
-    return torch.ones(pooled.shape[:2], dtype=torch.bool, device=pooled.device)
-
-
-def _reduce(s: Tensor, values: list[Tensor], batch: Tensor | None, batch_size: int | None) -> list[Tensor]:
-    """``S^T V`` of every graph, (B, K, width), for each of ``values`` (N, width)."""
-    if batch is None:
-        return [(s.T @ value)[None] for value in values]
-    order, graph_ptr = graph_pointers(s, batch, batch_size)
-    transposed = pad_by_graph(s, order, graph_ptr).transpose(1, 2)
-    return [transposed @ pad_by_graph(value, order, graph_ptr) for value in values]
-
-
-def pad_by_graph(x: Tensor, order: Tensor | None, graph_ptr: Tensor) -> Tensor:
-    """Lay out rows (N, width) as (B, largest graph, width) with zeros behind each graph; see `graph_pointers`."""
-    sizes = graph_ptr.diff()
-    longest = int(sizes.max().item()) if sizes.shape[0] else 0
-    graph = torch.repeat_interleave(torch.arange(sizes.shape[0], device=x.device), sizes)
-    slot = torch.arange(x.shape[0], device=x.device) - graph_ptr[graph] + graph * longest
-    rows = x if order is None else x[order]
-    flat = x.new_zeros(sizes.shape[0] * longest, x.shape[1]).index_copy(0, slot, rows)
-    return flat.view(sizes.shape[0], longest, x.shape[1])
+    def _pool(self, x: Tensor, adjacency: Adjacency, groups: Grouping) -> PoolingOutput:
+        """Select, reduce and connect nodes (N, F) of a batch of graphs."""
+        s, losses = self.select_with_losses(x, adjacency, groups)
+        neighbors = neighbor_sum(self.coarsened(adjacency), s, backend=self.backend)
+        transposed = groups.pad(s).transpose(1, 2)
+        pooled, adj = transposed @ groups.pad(x), self.rescale(transposed @ groups.pad(neighbors))
+        valid = torch.ones(pooled.shape[:2], dtype=torch.bool, device=x.device)
+        return PoolingOutput(pooled, adj, valid, s, losses)

@@ -1,8 +1,4 @@
-"""The objective: total variation of the assignments and balance of the clusters.
-
-In a batch every graph is normalised by its own size and the loss is the mean over the graphs, so neither padding nor
-the company of other graphs changes it.
-"""
+"""The paper's objective: total variation of the assignments and balance of the clusters."""
 
 from __future__ import annotations
 
@@ -11,21 +7,22 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from tvgnn.errors import GraphError
 from tvgnn.graph.adjacency import Adjacency
+from tvgnn.graph.grouping import Grouping
+from tvgnn.losses._per_graph import checked, mean_of_ratios
 from tvgnn.ops.asymmetric_norm import asymmetric_norm
 from tvgnn.ops.cheeger_cut import cheeger_cut
 from tvgnn.ops.total_variation import total_variation
 from tvgnn.shapes import Assignments, Batch, EdgeWeight, Scalar
 
-__all__ = ["asymmetric_norm_loss", "cheeger_cut_losses", "graph_pointers", "total_variation_loss"]
+__all__ = ["asymmetric_norm_loss", "cheeger_cut_losses", "total_variation_loss"]
 
 
 def total_variation_loss(
     assignments: Assignments,
     edge_index: Any,
     edge_weight: EdgeWeight | None = None,
-    batch: Batch | None = None,
+    batch: Batch | Grouping | None = None,
     normalization: str = "weight",
     *,
     batch_size: int | None = None,
@@ -44,7 +41,7 @@ def total_variation_loss(
         edge_index: (2, E) integers with both directions of every edge, an ``EdgeIndex``, or an `Adjacency` (which
             then carries the weights).
         edge_weight: (E,) or None for ones; the loss is differentiable in it, normaliser included.
-        batch: (N,) graph of every node, or None for one graph.
+        batch: (N,) graph of every node in any order, a `Grouping`, or None for one graph.
         normalization: ``"weight"``, or ``"count"`` to divide by twice the number of edges, as the paper does.
         batch_size: number of graphs; by default the last of ``batch`` + 1.
         backend: see `select_backend`.
@@ -65,31 +62,18 @@ def total_variation_loss(
     """
     if normalization not in ("weight", "count"):
         raise ValueError(f"expected normalization to be 'weight' or 'count', got {normalization!r}")
-    assignments = _checked(assignments)
+    assignments = checked(assignments)
+    groups = Grouping.of(batch, assignments, batch_size)
     adjacency = Adjacency.from_edge_index(edge_index, edge_weight, assignments.shape[0])
     variation = total_variation(assignments, adjacency, backend=backend)
     sums = adjacency.node_weights if normalization == "weight" else adjacency.edge_counts
     # Both sums run over directed entries, so the factor 2 of "every edge twice" cancels.
-    return _mean_over_graphs(variation, 2 * sums(assignments.dtype), batch, batch_size)
-
-
-def _mean_over_graphs(numerator: Tensor, denominator: Tensor, batch: Tensor | None, batch_size: int | None) -> Tensor:
-    """Mean over the graphs of (sum of ``numerator``) / (sum of ``denominator``), both (N,), where 0 / 0 counts 0."""
-    if batch is None:
-        top, bottom = numerator.sum()[None], denominator.sum()[None]
-    else:
-        batch, size = _graph_numbers(batch, numerator.shape[0], batch_size)
-        top = numerator.new_zeros(size).index_add(0, batch, numerator)
-        bottom = denominator.new_zeros(size).index_add(0, batch, denominator)
-    if top.shape[0] == 0:
-        return numerator.sum()
-    # A graph without weight has top = 0 as well; dividing by 1 keeps value and gradient finite.
-    return (top / torch.where(bottom > 0, bottom, 1)).mean()
+    return mean_of_ratios(variation, 2 * sums(assignments.dtype), groups)
 
 
 def asymmetric_norm_loss(
     assignments: Assignments,
-    batch: Batch | None = None,
+    batch: Batch | Grouping | None = None,
     rho: float | None = None,
     *,
     batch_size: int | None = None,
@@ -103,7 +87,8 @@ def asymmetric_norm_loss(
 
     Parameters:
         assignments: (N, K) floating point, rows sum to 1; half precision is computed in float32.
-        batch: (N,) graph of every node in any order, or None for one graph; N is each graph's own node count.
+        batch: (N,) graph of every node in any order, a `Grouping`, or None for one graph; N is each graph's own node
+            count.
         rho: asymmetry > 0, K - 1 by default; other values ask for uneven clusters.
         batch_size: number of graphs; by default the last of ``batch`` + 1.
         backend: see `select_backend`.
@@ -121,17 +106,16 @@ def asymmetric_norm_loss(
         0.0
 
     """
-    assignments = _checked(assignments)
+    assignments = checked(assignments)
     clusters = assignments.shape[1]
     if rho is not None and not rho > 0:
         raise ValueError(f"expected rho > 0, got {rho}; leave it None for K - 1, which asks for equal clusters")
     if clusters <= 1 or assignments.shape[0] == 0:
         return assignments.sum() * 0
     rho = float(clusters - 1 if rho is None else rho)
-    order, graph_ptr = graph_pointers(assignments, batch, batch_size)
-    grouped = assignments if order is None else assignments[order]
-    norms = asymmetric_norm(grouped, None if batch is None else graph_ptr, rho, backend=backend)
-    beta = graph_ptr.diff().to(norms.dtype) * _largest_norm_per_node(clusters, rho)
+    groups = Grouping.of(batch, assignments, batch_size)
+    norms = asymmetric_norm(groups.sort(assignments), None if batch is None else groups.pointers, rho, backend=backend)
+    beta = groups.pointers.diff().to(norms.dtype) * _largest_norm_per_node(clusters, rho)
     return torch.where(beta > 0, 1 - norms / torch.where(beta > 0, beta, 1), 0).mean()
 
 
@@ -171,42 +155,3 @@ def cheeger_cut_losses(
     total = 2 * adjacency.total_weight(assignments.dtype)
     balance = 1 - norm / (logits.shape[0] * _largest_norm_per_node(clusters, rho))
     return assignments, variation / torch.where(total > 0, total, 1), balance
-
-
-def graph_pointers(x: Tensor, batch: Tensor | None, batch_size: int | None) -> tuple[Tensor | None, Tensor]:
-    """Group nodes by graph: (order (N,) that sorts them, None if it is the given one; pointers (B + 1,) int64)."""
-    if batch is None:
-        return None, torch.arange(2, device=x.device) * x.shape[0]
-    batch, size = _graph_numbers(batch, x.shape[0], batch_size)
-    order = torch.argsort(batch, stable=True)
-    counts = torch.zeros(size + 1, dtype=torch.int64, device=x.device)
-    counts.scatter_add_(0, batch + 1, torch.ones_like(batch))
-    return order, counts.cumsum(0)
-
-
-def _checked(assignments: Tensor) -> Tensor:
-    """Assignments (N, K) in float32 or float64: sums over a graph saturate or overflow in half precision."""
-    if not isinstance(assignments, Tensor) or not assignments.is_floating_point():
-        got = assignments.dtype if isinstance(assignments, Tensor) else type(assignments).__name__
-        raise GraphError(f"expected assignments to be a floating-point tensor, got {got}; convert it with .float()")
-    if assignments.dim() != 2:
-        raise GraphError(f"expected assignments of shape (N, K), got {tuple(assignments.shape)}")
-    return assignments if assignments.dtype == torch.float64 else assignments.float()
-
-
-def _graph_numbers(batch: Tensor, nodes: int, batch_size: int | None) -> tuple[Tensor, int]:
-    """Check the graph numbers of ``nodes`` nodes and return them as int64, and how many graphs there are."""
-    if not isinstance(batch, Tensor):
-        raise GraphError(f"expected batch to be a tensor of integers, got {type(batch).__name__}")
-    if batch.shape != (nodes,):
-        raise GraphError(f"expected batch of shape ({nodes},), got {tuple(batch.shape)}")
-    if batch.is_floating_point() or batch.dtype == torch.bool:
-        raise GraphError(f"expected batch to hold integers, got {batch.dtype}; convert it with .long()")
-    batch = batch.long()
-    if torch.compiler.is_compiling() and batch_size is not None:
-        return batch, batch_size
-    low, high = (int(batch.min().item()), int(batch.max().item())) if nodes else (0, -1)
-    size = high + 1 if batch_size is None else batch_size
-    if low < 0 or high >= size:
-        raise GraphError(f"expected batch numbers in [0, {size}), got {low if low < 0 else high}")
-    return batch, size
