@@ -1,0 +1,109 @@
+"""Pooling that keeps the nodes of the highest scores: PyTorch Geometric's Top-K and SAG with our output."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, cast
+
+from torch import Tensor, nn
+
+from tvgnn.errors import GraphError
+from tvgnn.graph.grouping import Grouping
+from tvgnn.pooling.output import PoolingOutput
+
+__all__ = ["NodePooling", "SAGPooling", "TopKPooling"]
+
+
+_EVERY_NODE = 2**31 - 1  # above the size of any graph
+
+
+class NodePooling(nn.Module):
+    """Base of the layers that keep some nodes of every graph; use `TopKPooling` or `SAGPooling`.
+
+    Parameters:
+        in_channels: width of x.
+        ratio: part of every graph's nodes that is kept (rounded up), in (0, 1], or how many of them, an integer >= 1.
+
+    """
+
+    _name = ""
+
+    def __init__(self, in_channels: int, ratio: float | int = 0.5) -> None:
+        super().__init__()
+        valid = ratio >= 1 if isinstance(ratio, int) else 0 < ratio <= 1
+        if in_channels < 1 or not valid:
+            raise ValueError(
+                f"expected in_channels >= 1 and ratio in (0, 1] or an integer number of nodes >= 1, got {in_channels} "
+                f"and {ratio}"
+            )
+        self.in_channels, self.ratio = in_channels, ratio
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # raised by the imports of PyTorch Geometric itself
+            from torch_geometric.nn import pool
+        number = _EVERY_NODE if isinstance(ratio, float) and ratio == 1 else ratio  # PyG takes 1.0 for one node
+        self.pool = cast(nn.Module, getattr(pool, self._name)(in_channels, number))
+
+    def forward(
+        self,
+        x: Tensor,
+        edge_index: Tensor,
+        edge_weight: Tensor | None = None,
+        batch: Any = None,
+        batch_size: int | None = None,
+    ) -> PoolingOutput:
+        """Keep the nodes of the highest scores and the edges between them.
+
+        Parameters:
+            x: (N, in_channels).
+            edge_index: (2, E) integers.
+            edge_weight: (E,) or None; kept with its edge, not looked at.
+            batch: (N,) graph of every node, a `Grouping`, or None for one graph.
+            batch_size: number of graphs; by default the last of ``batch`` + 1.
+
+        Returns:
+            `PoolingOutput` with ``x``, ``edge_index``, ``edge_weight``, ``batch`` and ``kept``, without losses.
+
+        Raises:
+            GraphError: shapes that do not fit each other.
+
+        """
+        if x.dim() != 2 or x.shape[1] != self.in_channels:
+            raise GraphError(f"expected x of shape (N, {self.in_channels}), got {tuple(x.shape)}")
+        groups = Grouping.of(batch, x, batch_size)
+        numbers = groups.batch if groups.batch is not None else edge_index.new_zeros(x.shape[0])
+        if x.shape[0] == 0:
+            return PoolingOutput(x, edge_index=edge_index, edge_weight=edge_weight, batch=numbers, kept=numbers)
+        pooled, edges, weights, numbers, kept, _ = self.pool(x, edge_index, edge_weight, numbers)
+        return PoolingOutput(pooled, edge_index=edges, edge_weight=weights, batch=numbers, kept=kept)
+
+
+class TopKPooling(NodePooling):
+    """Keep the nodes whose features point along a learned direction (Gao & Ji, ICML 2019; Cangea et al., 2018).
+
+    Parameters: as of `NodePooling`.
+
+    Example:
+        >>> import torch
+        >>> path = torch.tensor([[0, 1, 1, 2, 2, 3], [1, 0, 2, 1, 3, 2]])
+        >>> TopKPooling(3)(torch.randn(4, 3), path).x.shape
+        torch.Size([2, 3])
+
+    """
+
+    _name = "TopKPooling"
+
+
+class SAGPooling(NodePooling):
+    """Keep the nodes that a graph convolution scores highest (Lee et al., ICML 2019).
+
+    Parameters: as of `NodePooling`.
+
+    Example:
+        >>> import torch
+        >>> path = torch.tensor([[0, 1, 1, 2, 2, 3], [1, 0, 2, 1, 3, 2]])
+        >>> SAGPooling(3, ratio=0.75)(torch.randn(4, 3), path).x.shape
+        torch.Size([3, 3])
+
+    """
+
+    _name = "SAGPooling"
