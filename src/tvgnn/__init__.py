@@ -9,20 +9,37 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tvgnn.datasets import load_dataset
+    from tvgnn.estimators.classification import TVGraphClassifier
     from tvgnn.estimators.clustering import TVClustering
+    from tvgnn.estimators.regression import TVGraphRegressor
     from tvgnn.graph.graph import Graph
     from tvgnn.layers import DenseGTVConv, GTVConv
     from tvgnn.losses import asymmetric_norm_loss, total_variation_loss
     from tvgnn.ops import select_backend
-    from tvgnn.pooling import AsymCheegerCutPooling, PoolingOutput
+    from tvgnn.pooling import (
+        AsymCheegerCutPooling,
+        DiffPooling,
+        DMoNPooling,
+        MinCutPooling,
+        PoolingOutput,
+        SAGPooling,
+        TopKPooling,
+    )
 
 _EXPORTS = {
     "AsymCheegerCutPooling": "tvgnn.pooling",
+    "DMoNPooling": "tvgnn.pooling",
     "DenseGTVConv": "tvgnn.layers",
+    "DiffPooling": "tvgnn.pooling",
     "GTVConv": "tvgnn.layers",
     "Graph": "tvgnn.graph.graph",
+    "MinCutPooling": "tvgnn.pooling",
     "PoolingOutput": "tvgnn.pooling",
+    "SAGPooling": "tvgnn.pooling",
     "TVClustering": "tvgnn.estimators.clustering",
+    "TVGraphClassifier": "tvgnn.estimators.classification",
+    "TVGraphRegressor": "tvgnn.estimators.regression",
+    "TopKPooling": "tvgnn.pooling",
     "asymmetric_norm_loss": "tvgnn.losses",
     "load_dataset": "tvgnn.datasets",
     "select_backend": "tvgnn.ops",
@@ -31,11 +48,18 @@ _EXPORTS = {
 
 __all__ = [
     "AsymCheegerCutPooling",
+    "DMoNPooling",
     "DenseGTVConv",
+    "DiffPooling",
     "GTVConv",
     "Graph",
+    "MinCutPooling",
     "PoolingOutput",
+    "SAGPooling",
     "TVClustering",
+    "TVGraphClassifier",
+    "TVGraphRegressor",
+    "TopKPooling",
     "asymmetric_norm_loss",
     "load_dataset",
     "select_backend",

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import os
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
 import torch
-from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
 
-from tvgnn.errors import DataError
+from tvgnn.estimators._model_files import expect, plain, read_model, write_model
 from tvgnn.estimators.feature_scaling import FEATURE_NORMS, FeatureScaling
 from tvgnn.graph.graph import Graph
 from tvgnn.models.node_clustering import NodeClusteringConfig, NodeClusteringModel
@@ -40,8 +36,6 @@ _SCALARS = {
 
 def save(estimator: TVClustering, folder: str | os.PathLike[str]) -> None:
     """Write ``model.safetensors`` and ``model.json``; each appears under its name only when it is complete."""
-    path = Path(folder)
-    path.mkdir(parents=True, exist_ok=True)
     arrays = {f"model.{name}": value for name, value in estimator.model_.state_dict().items()}
     arrays |= {f"graph.{name}": value for name, value in _graph_arrays(estimator.graph_).items()}
     for name in ("labels_", "assignments_", "embedding_"):
@@ -55,18 +49,16 @@ def save(estimator: TVClustering, folder: str | os.PathLike[str]) -> None:
     plain_ids = ids != list(range(len(ids))) and all(type(i) in (str, int) for i in ids)
     description = {
         "format": _FORMAT,
-        "parameters": {k: _plain(v) for k, v in estimator.get_params(deep=False).items()},
+        "parameters": {k: plain(v) for k, v in estimator.get_params(deep=False).items()},
         "config": estimator.model_.config.to_dict(),
         "feature_norm": scaling.kind,
         "n_features_in": estimator.n_features_in_,
         "num_nodes": estimator.graph_.num_nodes,
         "node_ids": ids if plain_ids else None,
         "loss_terms": estimator.loss_terms_,
-        "learned": {name: _plain(getattr(estimator, name)) for name in _SCALARS},
+        "learned": {name: plain(getattr(estimator, name)) for name in _SCALARS},
     }
-    text = json.dumps(description, indent=2, default=_plain)  # before any file is written, since it may fail
-    _replace(path / "model.safetensors", lambda temporary: save_file(_contiguous(arrays), temporary))
-    _replace(path / "model.json", lambda temporary: Path(temporary).write_text(text, encoding="utf-8"))
+    write_model(folder, arrays, description)
 
 
 def load(cls: type[TVClustering], folder: str | os.PathLike[str]) -> TVClustering:
@@ -76,37 +68,16 @@ def load(cls: type[TVClustering], folder: str | os.PathLike[str]) -> TVClusterin
         DataError: a file is missing, damaged or of another format.
 
     """
-    path = Path(folder)
-    for name in ("model.json", "model.safetensors"):
-        if not (path / name).is_file():
-            raise DataError(f"expected {name} in {path}, found none; pass a folder that TVClustering.save() wrote")
-    try:
-        description = json.loads((path / "model.json").read_text(encoding="utf-8"))
-        if description["format"] != _FORMAT:
-            raise DataError(
-                f"expected model format {_FORMAT}, got {description['format']}; load it with its own version"
-            )
-        arrays = load_file(path / "model.safetensors")
-        return _rebuild(cls, description, arrays)
-    except DataError:
-        raise
-    except (AttributeError, KeyError, TypeError, ValueError, RuntimeError, SafetensorError) as error:
-        reason = f"no entry {error}" if isinstance(error, KeyError) else str(error)
-        raise DataError(
-            f"expected a model that TVClustering.save() wrote in {path}, but it is damaged: {reason}"
-        ) from error
+    return read_model(folder, _FORMAT, cls.__name__, lambda description, arrays: _rebuild(cls, description, arrays))
 
 
 def _rebuild(cls: type[TVClustering], description: dict[str, Any], arrays: dict[str, torch.Tensor]) -> TVClustering:
-    broken = next((name for name, value in arrays.items() if not torch.isfinite(value).all()), None)
-    if broken is not None:
-        raise ValueError(f"expected finite numbers in {broken}")
     estimator = cls(**description["parameters"])
     estimator.graph_ = _graph(arrays, description["num_nodes"], description["node_ids"])
     estimator.n_features_in_ = description["n_features_in"]
-    _expect("n_features_in", estimator.n_features_in_, estimator.graph_.num_features)
+    expect("n_features_in", estimator.n_features_in_, estimator.graph_.num_features)
     config = NodeClusteringConfig(**description["config"])
-    _expect("config.in_channels", config.in_channels, estimator.n_features_in_)
+    expect("config.in_channels", config.in_channels, estimator.n_features_in_)
     with torch.device("meta"):  # takes no memory and no random numbers before the sizes are known to fit
         estimator.model_ = NodeClusteringModel(
             config, backend=estimator.backend, memory=estimator.memory, precision=estimator.precision
@@ -124,9 +95,9 @@ def _restore_scaling(estimator: TVClustering, kind: str | None, arrays: dict[str
         raise ValueError(f"unknown feature_norm {kind!r}")
     scaling = {name: arrays[f"scaling.{name}"].numpy() for name in ("mean", "scale") if f"scaling.{name}" in arrays}
     needed = 0 if kind != "standardize" else 1 if sp.issparse(estimator.graph_.x) else 2
-    _expect("number of scaling arrays", len(scaling), needed)
+    expect("number of scaling arrays", len(scaling), needed)
     for name, value in scaling.items():
-        _expect(f"shape of scaling.{name}", value.shape, (estimator.n_features_in_,))
+        expect(f"shape of scaling.{name}", value.shape, (estimator.n_features_in_,))
     estimator.feature_scaling_, estimator.feature_norm_ = FeatureScaling(kind, **scaling), kind
 
 
@@ -136,10 +107,10 @@ def _restore_results(
     nodes = estimator.graph_.num_nodes
     shapes = {"assignments_": (nodes, config.n_clusters), "embedding_": (nodes, config.hidden_channels)}
     for name, shape in {"labels_": (nodes,), **shapes}.items():
-        _expect(f"shape of {name}", tuple(arrays[name].shape), shape)
-        _expect(f"dtype of {name}", arrays[name].dtype, torch.int64 if name == "labels_" else torch.float32)
+        expect(f"shape of {name}", tuple(arrays[name].shape), shape)
+        expect(f"dtype of {name}", arrays[name].dtype, torch.int64 if name == "labels_" else torch.float32)
         setattr(estimator, name, arrays[name].numpy())
-    _expect("labels_", estimator.labels_.tolist(), estimator.assignments_.argmax(1).tolist())
+    expect("labels_", estimator.labels_.tolist(), estimator.assignments_.argmax(1).tolist())
     estimator.loss_history_ = arrays["loss_history_"].tolist()
     estimator.loss_terms_ = dict(description["loss_terms"])
     for name, kind in _SCALARS.items():
@@ -149,12 +120,6 @@ def _restore_results(
     except ValueError:
         estimator.device_ = "cpu"
     estimator.model_.to(estimator.device_)
-
-
-def _expect(name: str, got: Any, expected: Any) -> None:
-    if got != expected:
-        shown = [text if len(text) < 80 else f"{text[:80]}..." for text in (str(expected), str(got))]
-        raise ValueError(f"expected {name} to be {shown[0]}, got {shown[1]}")
 
 
 def _graph_arrays(graph: Graph) -> dict[str, torch.Tensor]:
@@ -185,28 +150,3 @@ def _graph(arrays: dict[str, torch.Tensor], num_nodes: int, node_ids: list[Any] 
         node_ids=node_ids,
         dtype=x.dtype,
     )
-
-
-def _contiguous(arrays: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-    return {name: array.detach().cpu().contiguous() for name, array in arrays.items()}
-
-
-def _plain(value: Any) -> Any:
-    """Value for JSON; a random generator has none, so that a loaded estimator draws afresh."""
-    if isinstance(value, np.generic):
-        return value.item()
-    if isinstance(value, torch.device):
-        return str(value)
-    return value if value is None or isinstance(value, str | int | float | bool) else None
-
-
-def _replace(path: Path, write: Any) -> None:
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        temporary.touch()  # with the permissions that the user's umask gives; safetensors would make it private
-        mode = temporary.stat().st_mode
-        write(str(temporary))
-        temporary.chmod(mode)
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)

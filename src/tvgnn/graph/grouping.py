@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import torch
@@ -74,6 +74,12 @@ class Grouping:
         batch = torch.repeat_interleave(torch.arange(graphs, device=sizes.device), sizes)
         longest = int(sizes.max().item()) if graphs else 0
         return cls(pointers, batch.shape[0], graphs, batch, longest=longest)
+
+    def to(self, device: torch.device | str) -> Self:
+        """Move the tensors to ``device``."""
+        batch = None if self.batch is None else self.batch.to(device)
+        order = None if self.order is None else self.order.to(device)
+        return replace(self, pointers=self.pointers.to(device), batch=batch, order=order)
 
     def sort(self, x: Tensor) -> Tensor:
         """Rows of ``x`` (N, ...) in the order of the graphs."""

@@ -1,4 +1,4 @@
-"""A progress line for training, on a terminal only."""
+"""Progress lines for training, on a terminal only."""
 
 from __future__ import annotations
 
@@ -10,25 +10,17 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from torch import Tensor
 
-__all__ = ["TrainingProgress"]
+__all__ = ["EpochProgress", "TrainingProgress"]
 
 _SECONDS_BETWEEN_UPDATES = 0.25  # what is printed is computed as often as it is printed, not every epoch
 _SHORT = {"total_variation": "tv"}  # the line fits into 80 columns
 
 
-class TrainingProgress:
-    """Show epoch, loss terms and clusters in use on standard error; silent when that is not a terminal.
+class _Bar:
+    """A bar of epochs on standard error; silent when that is not a terminal."""
 
-    Parameters:
-        max_iter: length of the bar in epochs.
-        n_clusters: clusters asked for.
-        title: text before the bar.
-
-    """
-
-    def __init__(self, max_iter: int, n_clusters: int, title: str = "") -> None:
+    def __init__(self, epochs: int, title: str) -> None:
         console = Console(stderr=True)
-        self._n_clusters = n_clusters
         self._progress = Progress(
             TextColumn("{task.description}"),
             BarColumn(bar_width=8),
@@ -39,7 +31,7 @@ class TrainingProgress:
             transient=True,
             disable=not console.is_terminal,
         )
-        self._task = self._progress.add_task(title, total=max_iter, state="")
+        self._task = self._progress.add_task(title, total=epochs, state="")
         self._last_update = 0.0
 
     def __enter__(self) -> Self:
@@ -51,12 +43,50 @@ class TrainingProgress:
     ) -> None:
         self._progress.stop()
 
-    def update(self, epoch: int, loss: float, terms: dict[str, Tensor], assignments: Tensor) -> None:
-        """Take one epoch; see `tvgnn.training.loop.train`."""
+    def _is_due(self) -> bool:
+        """Whether to print now."""
         now = time.monotonic()
         if self._progress.disable or now - self._last_update < _SECONDS_BETWEEN_UPDATES:
-            return
+            return False
         self._last_update = now
+        return True
+
+
+class EpochProgress(_Bar):
+    """Show epoch and losses on standard error; silent when that is not a terminal.
+
+    Parameters:
+        epochs: length of the bar.
+        title: text before the bar.
+
+    """
+
+    def update(self, epoch: int, loss: float, validation_loss: float) -> None:
+        """Take one epoch; see `tvgnn.training.batches.train_on_batches`."""
+        if self._is_due():
+            self._progress.update(
+                self._task, completed=epoch, state=f"loss {loss:.4f} validation {validation_loss:.4f}"
+            )
+
+
+class TrainingProgress(_Bar):
+    """Show epoch, loss terms and clusters in use on standard error; silent when that is not a terminal.
+
+    Parameters:
+        max_iter: length of the bar in epochs.
+        n_clusters: clusters asked for.
+        title: text before the bar.
+
+    """
+
+    def __init__(self, max_iter: int, n_clusters: int, title: str = "") -> None:
+        super().__init__(max_iter, title)
+        self._n_clusters = n_clusters
+
+    def update(self, epoch: int, loss: float, terms: dict[str, Tensor], assignments: Tensor) -> None:
+        """Take one epoch; see `tvgnn.training.loop.train`."""
+        if not self._is_due():
+            return
         used = assignments.detach().argmax(1).unique().numel()
         parts = ", ".join(f"{_SHORT.get(name, name)} {value.item():.4f}" for name, value in terms.items())
         state = f"loss {loss:.4f} ({parts}) {used}/{self._n_clusters} used"

@@ -1,0 +1,103 @@
+"""``model.safetensors`` and ``model.json`` of a fitted estimator: whole or not at all, and no pickle."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+
+from tvgnn.errors import DataError
+
+__all__ = ["expect", "plain", "read_model", "write_model"]
+
+Estimator = TypeVar("Estimator")
+Arrays = dict[str, torch.Tensor]
+
+
+def write_model(folder: str | os.PathLike[str], arrays: Arrays, description: dict[str, Any]) -> None:
+    """Write both files; each appears under its name only when it is complete."""
+    path = Path(folder)
+    path.mkdir(parents=True, exist_ok=True)
+    text = json.dumps(description, indent=2, default=plain)  # before any file is written, since it may fail
+    contiguous = {name: array.detach().cpu().contiguous() for name, array in arrays.items()}
+    _replace(path / "model.safetensors", lambda temporary: save_file(contiguous, temporary))
+    _replace(path / "model.json", lambda temporary: Path(temporary).write_text(text, encoding="utf-8"))
+
+
+def read_model(
+    folder: str | os.PathLike[str],
+    version: int,
+    writer: str,
+    rebuild: Callable[[dict[str, Any], Arrays], Estimator],
+) -> Estimator:
+    """Read both files and hand them to ``rebuild``.
+
+    Parameters:
+        folder: where they lie.
+        version: the format that is expected.
+        writer: name of the estimator's class.
+        rebuild: takes the description and the arrays, which are finite; what it raises means that they are damaged.
+
+    Raises:
+        DataError: a file is missing, damaged, of another format or of another estimator.
+
+    """
+    path = Path(folder)
+    for name in ("model.json", "model.safetensors"):
+        if not (path / name).is_file():
+            raise DataError(f"expected {name} in {path}, found none; pass a folder that {writer}.save() wrote")
+    try:
+        description = json.loads((path / "model.json").read_text(encoding="utf-8"))
+        if description["format"] != version:
+            raise DataError(
+                f"expected model format {version}, got {description['format']}; load it with its own version"
+            )
+        if description.get("estimator", writer) != writer:
+            raise DataError(f"expected a model of {writer}, got one of {description['estimator']}; load it with that")
+        arrays = load_file(path / "model.safetensors")
+        broken = next((name for name, value in arrays.items() if not torch.isfinite(value).all()), None)
+        if broken is not None:
+            raise ValueError(f"expected finite numbers in {broken}")
+        return rebuild(description, arrays)
+    except DataError:
+        raise
+    except (AttributeError, KeyError, TypeError, ValueError, RuntimeError, SafetensorError) as error:
+        reason = f"no entry {error}" if isinstance(error, KeyError) else str(error)
+        raise DataError(
+            f"expected a model that {writer}.save() wrote in {path}, but it is damaged: {reason}"
+        ) from error
+
+
+def expect(name: str, got: Any, expected: Any) -> None:
+    """Raise a ValueError unless a part of the model is as the others imply."""
+    if got != expected:
+        shown = [text if len(text) < 80 else f"{text[:80]}..." for text in (str(expected), str(got))]
+        raise ValueError(f"expected {name} to be {shown[0]}, got {shown[1]}")
+
+
+def plain(value: Any) -> Any:
+    """Value for JSON; a random generator has none, so that a loaded estimator draws afresh."""
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, torch.device):
+        return str(value)
+    return value if value is None or isinstance(value, str | int | float | bool) else None
+
+
+def _replace(path: Path, write: Any) -> None:
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        temporary.touch()  # with the permissions that the user's umask gives; safetensors would make it private
+        mode = temporary.stat().st_mode
+        write(str(temporary))
+        temporary.chmod(mode)
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)

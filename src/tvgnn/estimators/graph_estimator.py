@@ -1,0 +1,306 @@
+"""What the estimators of graph-level tasks share: inputs, the network, its training and inference."""
+
+from __future__ import annotations
+
+import math
+import os
+import time
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from sklearn.base import BaseEstimator
+from sklearn.model_selection import train_test_split
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+from torch import Tensor
+
+from tvgnn.errors import GraphError
+from tvgnn.estimators import graph_persistence
+from tvgnn.estimators.graph_inputs import ColumnScaling, as_graphs, graph_targets
+from tvgnn.estimators.graph_presets import GRAPH_PRESETS, resolve_graph_parameters
+from tvgnn.graph.collection import GraphBatch, GraphCollection
+from tvgnn.graph.graph import Graph
+from tvgnn.models.graph_network import POOLINGS, GraphNetwork, GraphNetworkConfig
+from tvgnn.ops import select_backend
+from tvgnn.ops._backends import resolve_device
+from tvgnn.training.batches import BatchTraining, batches_of_similar_size, train_on_batches
+from tvgnn.training.progress import EpochProgress
+
+__all__ = ["GraphEstimator"]
+
+Targets = npt.NDArray[Any]
+
+
+class GraphEstimator(BaseEstimator):
+    """Base of `TVGraphClassifier` and `TVGraphRegressor`, which say what a target is and what it costs to miss it."""
+
+    def __init__(
+        self,
+        pooling: str = "tvgnn",
+        *,
+        preset: str = "paper",
+        num_layers: int | None = None,
+        hidden_channels: int | None = None,
+        act: str | None = None,
+        delta_coeff: float | None = None,
+        mlp_layers: int | None = None,
+        mlp_channels: int | None = None,
+        mlp_act: str | None = None,
+        totvar_coeff: float | None = None,
+        balance_coeff: float | None = None,
+        weight_decay: float | None = None,
+        learning_rate: float | None = None,
+        batch_size: int | None = None,
+        max_epochs: int | None = None,
+        patience: int | None = None,
+        ratio: float = 0.5,
+        ratio_of: str = "mean",
+        n_clusters: int | tuple[int, int] | None = None,
+        readout: str = "linear",
+        feature_norm: str | None = "auto",
+        validation_fraction: float = 0.1,
+        random_state: Any = None,
+        verbose: int = 0,
+        backend: str = "auto",
+        device: str = "auto",
+    ) -> None:
+        self.pooling = pooling
+        self.preset = preset
+        self.num_layers = num_layers
+        self.hidden_channels = hidden_channels
+        self.act = act
+        self.delta_coeff = delta_coeff
+        self.mlp_layers = mlp_layers
+        self.mlp_channels = mlp_channels
+        self.mlp_act = mlp_act
+        self.totvar_coeff = totvar_coeff
+        self.balance_coeff = balance_coeff
+        self.weight_decay = weight_decay
+        self.learning_rate = learning_rate
+        self.batch_size = batch_size
+        self.max_epochs = max_epochs
+        self.patience = patience
+        self.ratio = ratio
+        self.ratio_of = ratio_of
+        self.n_clusters = n_clusters
+        self.readout = readout
+        self.feature_norm = feature_norm
+        self.validation_fraction = validation_fraction
+        self.random_state = random_state
+        self.verbose = verbose
+        self.backend = backend
+        self.device = device
+
+    def fit(self, graphs: Any, y: Any = None, *, validation: tuple[Any, Any] | None = None) -> Self:
+        """Train on graphs.
+
+        Parameters
+        ----------
+        graphs : list of tvgnn.Graph or of torch_geometric Data, or a torch_geometric dataset
+            All with features of the same width.
+        y : array-like of shape (n_graphs,), default=None
+            Labels or targets; by default those that the graphs carry (``Graph.label``, ``Data.y``).
+        validation : (graphs, y), default=None
+            Decides when training stops, y None meaning what the graphs carry. By default ``validation_fraction`` of
+            ``graphs`` is held out, drawn class by class by a classifier.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            A parameter is out of range, or labels do not fit the graphs.
+        GraphError
+            A graph has no features or others than the first; names it by its number.
+        TrainingError
+            A loss is not finite; names the epoch.
+
+        """
+        start = time.perf_counter()
+        if self.pooling not in POOLINGS:
+            raise ValueError(f"expected pooling to be one of {', '.join(POOLINGS)}, got {self.pooling!r}")
+        given = {name: getattr(self, name) for name in GRAPH_PRESETS["paper"]}
+        parameters = resolve_graph_parameters(self.preset, self.pooling, given)
+        training = BatchTraining(**_of(BatchTraining, parameters))
+        train, targets = self._inputs(graphs, y)
+        random = check_random_state(self.random_state)
+        if validation is None:
+            kept, held_out = self._hold_out(targets, random)
+            held, held_targets = [train[i] for i in held_out], targets[held_out]
+            train, targets = [train[i] for i in kept], targets[kept]
+        else:
+            held, held_targets = self._inputs(*validation)
+        self.feature_scaling_ = ColumnScaling.fit(train, self.feature_norm)
+        train_set, held_set = (GraphCollection(self.feature_scaling_.transform(part)) for part in (train, held))
+        self.n_features_in_ = train_set.num_features
+        if held_set.num_features != self.n_features_in_:
+            raise GraphError(
+                f"expected validation graphs with {self.n_features_in_} features, got {held_set.num_features}"
+            )
+        outputs = self._learn_targets(targets)
+        self.k_ = self._clusters(train_set.sizes)
+        config = GraphNetworkConfig(
+            self.n_features_in_,
+            outputs,
+            self.pooling,
+            self.k_,
+            self.ratio,
+            readout=self.readout,
+            **_of(GraphNetworkConfig, parameters),
+        )
+        self.device_ = resolve_device(self.device)
+        self.backend_ = select_backend(self.backend, self.device_, torch.float32)
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(int(random.randint(2**31 - 1)))
+            self.model_ = GraphNetwork(config, backend=self.backend).to(self.device_)
+        held_batches = [
+            (held_set.batch(part).to(self.device_), self._encoded(held_targets[part]), len(part))
+            for part in batches_of_similar_size(held_set.sizes)
+        ]
+        encoded = self._encoded(targets)
+
+        def loss_of(numbers: npt.NDArray[np.int64]) -> Tensor:
+            return self._objective(train_set.batch(numbers).to(self.device_), encoded[torch.from_numpy(numbers)])
+
+        @torch.no_grad()
+        def validation_loss() -> float:
+            total = sum(self._objective(batch, y).item() * size for batch, y, size in held_batches)
+            return float(total) / len(held)
+
+        with EpochProgress(training.max_epochs, self.pooling) as progress:
+            result = train_on_batches(
+                self.model_,
+                loss_of,
+                validation_loss,
+                np.arange(len(train)),
+                training,
+                np.random.default_rng(int(random.randint(2**31 - 1))),
+                progress.update if self.verbose else None,
+            )
+        self.loss_history_, self.validation_loss_history_ = result.loss_history, result.validation_loss_history
+        self.n_iter_, self.best_epoch_ = len(result.loss_history), result.best_epoch
+        self.stopped_early_ = result.stopped_early
+        self.seconds_per_epoch_ = result.seconds / self.n_iter_
+        self.fit_seconds_ = time.perf_counter() - start
+        return self
+
+    def transform(self, graphs: Any) -> npt.NDArray[np.float32]:
+        """Embedding of each graph: the mean of the last layer's features over its pooled nodes.
+
+        Returns
+        -------
+        ndarray of shape (n_graphs, hidden_channels), float32
+
+        """
+        return self._infer(graphs, lambda batch: self.model_.embed(batch)[0])
+
+    def save(self, folder: str | os.PathLike[str]) -> None:
+        """Write ``model.safetensors`` and ``model.json`` into a folder; the training graphs are not among them."""
+        check_is_fitted(self)
+        graph_persistence.save(self, folder)
+
+    @classmethod
+    def load(cls, folder: str | os.PathLike[str]) -> Self:
+        """Read what `save` wrote; runs no code from the files.
+
+        Raises
+        ------
+        DataError
+            A file is missing, damaged or of another estimator.
+
+        """
+        return graph_persistence.load(cls, folder)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        tags.target_tags.required = False  # graphs can carry their labels
+        return tags
+
+    def described_targets(self) -> dict[str, Any]:
+        """What `restore_targets` needs, as plain values."""
+        raise NotImplementedError
+
+    def restore_targets(self, description: dict[str, Any]) -> int:
+        """Take back what `described_targets` gave and return the number of the network's outputs."""
+        raise NotImplementedError
+
+    def _learn_targets(self, targets: Targets) -> int:
+        """Learn what targets look like and return the number of the network's outputs."""
+        raise NotImplementedError
+
+    def _encoded(self, targets: Targets) -> Tensor:
+        """Targets as the network's loss takes them, on the device."""
+        raise NotImplementedError
+
+    def _task_loss(self, outputs: Tensor, encoded: Tensor) -> Tensor:
+        """Mean loss of outputs (B, out_channels), scalar."""
+        raise NotImplementedError
+
+    def _strata(self, targets: Targets) -> Targets | None:
+        """Groups to draw the validation part from evenly, or None."""
+        return None
+
+    def _objective(self, batch: GraphBatch, encoded: Tensor) -> Tensor:
+        outputs, losses = self.model_(batch)
+        return torch.stack([self._task_loss(outputs, encoded), *losses.values()]).sum()
+
+    def _inputs(self, graphs: Any, y: Any) -> tuple[list[Graph], Targets]:
+        checked = as_graphs(graphs)
+        return checked, graph_targets(checked, y)
+
+    def _hold_out(self, targets: Targets, random: np.random.RandomState) -> tuple[Targets, Targets]:
+        if not 0 < self.validation_fraction < 1:
+            raise ValueError(f"expected validation_fraction between 0 and 1, got {self.validation_fraction}")
+        if len(targets) < 2:
+            raise ValueError(f"expected at least 2 graphs, of which one is held out, got {len(targets)}")
+        strata = self._strata(targets)
+        share = max(1, math.ceil(self.validation_fraction * len(targets)))
+        if strata is not None:
+            counts = np.unique(strata, return_counts=True)[1]
+            if counts.min() < 2 or share < len(counts) or len(targets) - share < len(counts):
+                strata = None  # too few graphs to give each class its part
+        kept, held_out = train_test_split(
+            np.arange(len(targets)), test_size=share, random_state=random, stratify=strata
+        )
+        return kept, held_out
+
+    def _clusters(self, sizes: npt.NDArray[np.int64]) -> tuple[int, int]:
+        if self.n_clusters is not None:
+            asked: Any = self.n_clusters
+            pair = (asked, asked) if np.ndim(asked) == 0 else tuple(asked)
+            if len(pair) != 2 or not all(hasattr(k, "__index__") and k >= 1 for k in pair):
+                raise ValueError(f"expected n_clusters to be an integer >= 1 or a pair of them, got {asked!r}")
+            return int(pair[0]), int(pair[1])
+        if self.ratio_of not in ("mean", "max"):
+            raise ValueError(f"expected ratio_of to be 'mean' or 'max', got {self.ratio_of!r}")
+        if not 0 < self.ratio <= 1:
+            raise ValueError(f"expected ratio in (0, 1], got {self.ratio}")
+        nodes = sizes.mean() if self.ratio_of == "mean" else sizes.max()
+        first = max(1, math.ceil(self.ratio * nodes))
+        return first, max(1, math.ceil(self.ratio * first))
+
+    @torch.no_grad()
+    def _infer(self, graphs: Any, compute: Any) -> npt.NDArray[np.float32]:
+        """Rows that ``compute`` gives for a batch, in the order of ``graphs``."""
+        check_is_fitted(self)
+        checked = as_graphs(graphs)
+        collection = GraphCollection(self.feature_scaling_.transform(checked))
+        if collection.num_features != self.n_features_in_:
+            raise GraphError(f"expected graphs with {self.n_features_in_} features, got {collection.num_features}")
+        rows: npt.NDArray[np.float32] | None = None
+        for part in batches_of_similar_size(collection.sizes):
+            found = compute(collection.batch(part).to(self.device_)).cpu().numpy()
+            if rows is None:
+                rows = np.empty((len(checked), found.shape[1]), np.float32)
+            rows[part] = found
+        return rows if rows is not None else np.empty((0, 0), np.float32)
+
+
+def _of(kind: Any, parameters: dict[str, Any]) -> dict[str, Any]:
+    """The parameters that a dataclass has fields for."""
+    return {name: value for name, value in parameters.items() if name in kind.__dataclass_fields__}
