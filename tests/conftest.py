@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from tvgnn.datasets.citation import RAW
+from tvgnn.datasets.catalogue import RAW
 
 _MIRROR = Path(os.environ.get("TVGNN_MIRROR") or Path(__file__).parents[2] / "shared" / "data")
 
@@ -32,11 +32,11 @@ def _private_home(tmp_path_factory):
 def mirror(request):
     """Return the folder of raw public data; skip where a dataset of ``@pytest.mark.real_data("cora", ...)`` is absent.
 
-    A name is that of a citation dataset or a path below the folder (``"tudataset/MUTAG.zip"``).
+    A name is that of a dataset with files or a path below the folder (``"tudataset/MUTAG.zip"``).
     """
     names = [name for marker in request.node.iter_markers("real_data") for name in marker.args]
     for name in names:
-        path = _MIRROR / (RAW[name].path if name in RAW else name)
+        path = _MIRROR / (f"{RAW[name].path}/{RAW[name].files[0].name}" if name in RAW else name)
         if not path.exists():
             pytest.skip(f"dataset {name} is absent: {path} does not exist (set TVGNN_MIRROR)")
     if not _MIRROR.is_dir():

@@ -9,7 +9,7 @@ from tvgnn.cli import options
 
 __all__ = ["datasets_app"]
 
-_FILE_WIDTH = 120  # a pipe or a file has no width to fit
+_FILE_WIDTH = 130  # a pipe or a file has no width to fit; no line wraps in this one
 
 datasets_app = typer.Typer(help="List the datasets that can be loaded by name, or fetch one.")
 
@@ -30,17 +30,19 @@ def list_datasets(root: options.Root = None, mirror: options.Mirror = None) -> N
 
     table = Table(box=None, pad_edge=False)
     table.add_column("name", no_wrap=True)
-    for column in ("nodes", "edges", "features", "classes"):
+    for column in ("graphs", "nodes", "edges", "features", "classes"):
         table.add_column(column, justify="right", no_wrap=True)
     table.add_column("at hand", no_wrap=True)
     table.add_column("source")
     for info in tvgnn.datasets.list_datasets(root, mirror):
-        counts = (info.nodes, info.edges, info.features)
+        graphs = f"{info.graphs:,}" if info.graphs > 1 else "-"
+        means = (f"{count / info.graphs:,.{0 if info.graphs == 1 else 1}f}" for count in (info.nodes, info.edges))
         at_hand = "built in" if info.embedded else "yes" if info.available else "no"
         classes = str(info.classes) if info.classes else "-"
-        table.add_row(info.name, *(f"{count:,}" for count in counts), classes, at_hand, info.source)
+        table.add_row(info.name, graphs, *means, f"{info.features:,}", classes, at_hand, info.source)
     console = Console() if sys.stdout.isatty() else Console(width=_FILE_WIDTH)
     console.print(table)
+    console.print("Where there are several graphs, nodes and edges are means over them.")
 
 
 @datasets_app.command("get")

@@ -1,7 +1,18 @@
 """Datasets by name; importing this package does not import torch."""
 
+from tvgnn.datasets.catalogue import DatasetInfo, list_datasets
 from tvgnn.datasets.embedded import image_graph
-from tvgnn.datasets.registry import DatasetInfo, fetch_dataset, list_datasets, load_dataset
+from tvgnn.datasets.registry import dataset_split, fetch_dataset, load_dataset, load_graph, load_graphs
 from tvgnn.datasets.tu_folder import read_tu_folder
 
-__all__ = ["DatasetInfo", "fetch_dataset", "image_graph", "list_datasets", "load_dataset", "read_tu_folder"]
+__all__ = [
+    "DatasetInfo",
+    "dataset_split",
+    "fetch_dataset",
+    "image_graph",
+    "list_datasets",
+    "load_dataset",
+    "load_graph",
+    "load_graphs",
+    "read_tu_folder",
+]

@@ -12,9 +12,18 @@ from tempfile import TemporaryDirectory
 
 from tvgnn.errors import DataError
 
-__all__ = ["RawFile", "RawFolder", "data_root", "fetch", "mirror_folder", "read_checked"]
+__all__ = [
+    "RawFile",
+    "RawFolder",
+    "data_folders",
+    "data_root",
+    "fetch",
+    "is_available",
+    "mirror_folder",
+    "read_checked",
+]
 
-_LARGEST_FILE = 1 << 28  # bytes read into memory at once; the largest file known here has 8 MB
+_LARGEST_FILE = 1 << 28  # bytes read into memory at once; the largest file known here has 46 MB
 
 
 @dataclass(frozen=True)
@@ -76,6 +85,12 @@ def mirror_folder(mirror: str | os.PathLike[str] | None = None) -> Path | None:
             f"{source} must name an existing folder; {folder} is none. Correct it, or leave it out to download"
         )
     return folder
+
+
+def data_folders(root: str | os.PathLike[str] | None, mirror: str | os.PathLike[str] | None) -> list[Path]:
+    """Return where files of a dataset may lie: the root, then the mirror if there is one."""
+    stand_in = mirror_folder(mirror)
+    return [data_root(root)] + ([stand_in] if stand_in else [])
 
 
 def read_checked(path: Path, file: RawFile) -> bytes:

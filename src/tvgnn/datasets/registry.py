@@ -1,51 +1,19 @@
-"""Every dataset by name: what it is, where it comes from, how to load it."""
+"""Every dataset by name: how to load it, and how to fetch its files."""
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
+from typing import Any
 
-from tvgnn.datasets import citation, embedded, synthetic
-from tvgnn.datasets._files import data_root, fetch, is_available, mirror_folder
+from tvgnn.datasets import bench, citation, embedded, synthetic, tu
+from tvgnn.datasets._files import data_folders, data_root, fetch, mirror_folder
+from tvgnn.datasets.catalogue import RAW
+from tvgnn.datasets.tu_features import FeatureKind
 from tvgnn.errors import DataError
 from tvgnn.graph.graph import Graph
 
-__all__ = ["DatasetInfo", "fetch_dataset", "list_datasets", "load_dataset"]
-
-
-@dataclass(frozen=True)
-class DatasetInfo:
-    """One line of :func:`list_datasets`.
-
-    Attributes
-    ----------
-    name : str
-        Name for :func:`load_dataset`.
-    nodes, edges, features : int
-        Counts; ``edges`` are undirected, and for a set drawn at random those of seed 0.
-    classes : int
-        Number of classes, 0 where no labels are known.
-    source : str
-        Where the data come from.
-    licence : str or None
-        Licence of the data as its source states it, None where there is nothing to license or none is stated.
-    embedded : bool
-        True where it is generated or installed with scikit-learn: no files to fetch.
-    available : bool
-        True where loading it needs no download.
-    """
-
-    name: str
-    nodes: int
-    edges: int
-    features: int
-    classes: int
-    source: str
-    licence: str | None
-    embedded: bool = True
-    available: bool = True
-
+__all__ = ["dataset_split", "fetch_dataset", "load_dataset", "load_graph", "load_graphs"]
 
 _BUILDERS: dict[str, Callable[[int], Graph]] = {
     "digits": lambda seed: embedded.digits(),
@@ -56,22 +24,6 @@ _BUILDERS: dict[str, Callable[[int], Graph]] = {
     "grid": lambda seed: synthetic.grid(),
 }
 
-_EMBEDDED = (
-    DatasetInfo("digits", 1797, 18312, 64, 10, "UCI, handwritten digits, 15 nearest neighbours", "CC BY 4.0"),
-    DatasetInfo("china", 273280, 545493, 5, 0, "scikit-learn, photograph by danielbuechele, pixel grid", "CC BY 2.0"),
-    DatasetInfo("flower", 273280, 545493, 5, 0, "scikit-learn, photograph by vultilion, pixel grid", "CC BY 2.0"),
-    DatasetInfo("sbm-denoising", 200, 1973, 3, 3, "generated: denoising task of the paper", None),
-    DatasetInfo("ring", 200, 200, 2, 0, "generated: point cloud of the paper", None),
-    DatasetInfo("grid", 900, 1740, 2, 0, "generated: point cloud of the paper", None),
-)
-
-_CITATION_FACTS: dict[str, tuple[int, int, int, int, str, str | None]] = {
-    "cora": (2708, 5278, 1433, 7, "Planetoid, github.com/kimiyoung/planetoid", "MIT"),
-    "citeseer": (3327, 4552, 3703, 6, "Planetoid, github.com/kimiyoung/planetoid", "MIT"),
-    "pubmed": (19717, 44324, 500, 3, "Planetoid, github.com/kimiyoung/planetoid", "MIT"),
-    "dblp": (17716, 52867, 1639, 4, "CitationFull, github.com/abojchevski/graph2gauss", None),
-}
-
 
 def load_dataset(
     name: str,
@@ -79,21 +31,34 @@ def load_dataset(
     mirror: str | os.PathLike[str] | None = None,
     *,
     seed: int = 0,
-) -> Graph:
+    features: FeatureKind = "auto",
+    max_degree: int = 500,
+) -> Any:
     """Load a dataset by name.
 
     Parameters
     ----------
     name : str
-        One of :func:`list_datasets`, in any case.
+        One of :func:`tvgnn.datasets.list_datasets`, in any case.
     root : path, optional
         Folder for downloaded files. Default: ``$TVGNN_HOME/data``, else ``tvgnn/data`` in the user's cache folder.
     mirror : path, optional
         Folder that stands in for the download (for machines without internet): its files are copied to
-        ``root``. It is laid out like ``root``: ``planetoid/{Cora,CiteSeer,PubMed}/raw``, ``citationfull/dblp/raw``.
-        Default: ``$TVGNN_MIRROR``, else none, and PyTorch Geometric downloads.
+        ``root``. It is laid out like ``root``: ``planetoid/{Cora,CiteSeer,PubMed}/raw``, ``citationfull/dblp/raw``,
+        ``tudataset/NAME.zip``. Default: ``$TVGNN_MIRROR``, else none, and PyTorch Geometric downloads.
     seed : int, default 0
-        Seed of the sets drawn at random (``sbm-denoising``); the others do not depend on it.
+        Seed of the sets drawn at random (``sbm-denoising``, ``bench-*``); the others do not depend on it, nor does a
+        ``bench-*`` set whose published file lies in ``root`` or ``mirror`` (``bench/easy_small.npz`` and so on).
+    features : {"auto", "labels", "attributes", "both", "degree"}, default "auto"
+        Node features of a TU dataset; see :func:`tvgnn.datasets.read_tu_folder`.
+    max_degree : int, default 500
+        Degrees from here on share a column where the features of a TU dataset are one-hot degrees.
+
+    Returns
+    -------
+    Graph or list of Graph
+        One graph, or the graphs of a set, each with its class as ``label``. :func:`tvgnn.datasets.load_graph` and
+        :func:`tvgnn.datasets.load_graphs` give one of the two and refuse the other.
 
     Raises
     ------
@@ -107,9 +72,80 @@ def load_dataset(
     Graph(200 nodes, 200 edges, unweighted, 2 features)
     """
     name = _known_name(name)
+    if features != "auto" and name not in tu.RAW:
+        raise DataError(f"features={features!r} is a choice for TU datasets ({', '.join(tu.RAW)}); {name} has its own")
+    if name in tu.RAW:
+        return tu.load_tu(name, data_root(root), mirror_folder(mirror), features=features, max_degree=max_degree)
     if name in citation.RAW:
         return citation.load_citation(name, data_root(root), mirror_folder(mirror))
+    if name in bench.BENCH_SETS:
+        return bench.load_bench(name, data_folders(root, mirror), seed)
     return _BUILDERS[name](seed)
+
+
+def load_graph(
+    name: str, root: str | os.PathLike[str] | None = None, mirror: str | os.PathLike[str] | None = None, **options: Any
+) -> Graph:
+    """Load a dataset that is one graph, as :func:`load_dataset` does.
+
+    Raises
+    ------
+    DataError
+        As in :func:`load_dataset`; also where ``name`` is a set of graphs.
+    """
+    name = _known_name(name)
+    if _is_set(name):
+        raise DataError(
+            f"{name} is a set of graphs, each with a class: expected one graph whose nodes can be clustered. Use "
+            "tvgnn classify, or tvgnn.datasets.load_graphs"
+        )
+    graph: Graph = load_dataset(name, root, mirror, **options)
+    return graph
+
+
+def load_graphs(
+    name: str, root: str | os.PathLike[str] | None = None, mirror: str | os.PathLike[str] | None = None, **options: Any
+) -> list[Graph]:
+    """Load a dataset that is a set of graphs, as :func:`load_dataset` does.
+
+    Raises
+    ------
+    DataError
+        As in :func:`load_dataset`; also where ``name`` is a single graph.
+    """
+    name = _known_name(name)
+    if not _is_set(name):
+        raise DataError(
+            f"{name} is one graph: expected a set of graphs that can be classified, one of "
+            f"{', '.join([*bench.BENCH_SETS, *tu.RAW])}. Use tvgnn cluster, or tvgnn.datasets.load_graph"
+        )
+    graphs: list[Graph] = load_dataset(name, root, mirror, **options)
+    return graphs
+
+
+def dataset_split(
+    name: str, root: str | os.PathLike[str] | None = None, mirror: str | os.PathLike[str] | None = None
+) -> dict[str, range] | None:
+    """Return the published split of a set of graphs, where there is one.
+
+    Parameters
+    ----------
+    name, root, mirror
+        As in :func:`load_dataset`.
+
+    Returns
+    -------
+    dict or None
+        Positions in the list of graphs under ``"train"``, ``"val"`` and ``"test"``. None for every set but ``bench-*``,
+        and for those where no published file is at hand.
+
+    Raises
+    ------
+    DataError
+        As in :func:`load_dataset`.
+    """
+    name = _known_name(name)
+    return bench.bench_split(name, data_folders(root, mirror)) if name in bench.BENCH_SETS else None
 
 
 def fetch_dataset(
@@ -128,37 +164,17 @@ def fetch_dataset(
         As in :func:`load_dataset`; also where the dataset is embedded and has no files.
     """
     name = _known_name(name)
-    if name not in citation.RAW:
+    if name not in RAW:
         raise DataError(f"{name} needs no files: load_dataset({name!r}) works as it is")
-    return fetch(name, citation.RAW[name], data_root(root), mirror_folder(mirror))
+    return fetch(name, RAW[name], data_root(root), mirror_folder(mirror))
 
 
-def list_datasets(
-    root: str | os.PathLike[str] | None = None, mirror: str | os.PathLike[str] | None = None
-) -> list[DatasetInfo]:
-    """Return one record a dataset, embedded ones first.
-
-    Parameters
-    ----------
-    root, mirror
-        As in :func:`load_dataset`; ``available`` is judged there.
-
-    Examples
-    --------
-    >>> [info.name for info in list_datasets() if info.embedded]
-    ['digits', 'china', 'flower', 'sbm-denoising', 'ring', 'grid']
-    """
-    stand_in = mirror_folder(mirror)
-    folders = [data_root(root)] + ([stand_in] if stand_in else [])
-    fetched = [
-        DatasetInfo(name, *facts, embedded=False, available=is_available(citation.RAW[name], folders))
-        for name, facts in _CITATION_FACTS.items()
-    ]
-    return [*_EMBEDDED, *fetched]
+def _is_set(name: str) -> bool:
+    return name in tu.RAW or name in bench.BENCH_SETS
 
 
 def _known_name(name: str) -> str:
-    names = [*_BUILDERS, *citation.RAW]
+    names = [*_BUILDERS, *bench.BENCH_SETS, *RAW]
     wanted = str(name).lower()
     if wanted in names:
         return wanted
