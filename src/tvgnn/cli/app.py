@@ -11,6 +11,7 @@ from typing import Annotated, NoReturn
 import typer
 
 import tvgnn
+from tvgnn.cli.benchmark import benchmark_app
 from tvgnn.cli.cluster import cluster
 from tvgnn.cli.datasets import datasets_app
 from tvgnn.cli.demo import demo
@@ -55,6 +56,7 @@ app.command()(cluster)
 app.command()(demo)
 app.command()(report)
 app.add_typer(datasets_app, name="datasets")
+app.add_typer(benchmark_app, name="benchmark")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -1,0 +1,215 @@
+"""``tvgnn benchmark``: the paper's experiments from data to table, and tables from their records."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from difflib import get_close_matches
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tvgnn.cli import options
+from tvgnn.errors import DataError, TrainingError
+
+if TYPE_CHECKING:
+    from tvgnn.experiments.classification import Environment
+    from tvgnn.experiments.plan import Plan
+    from tvgnn.experiments.runner import Outcome
+    from tvgnn.records import RunRecord
+
+__all__ = ["benchmark_app"]
+
+_FILE_WIDTH = 150  # a pipe or a file has no width to fit
+
+benchmark_app = typer.Typer(help="Repeat an experiment of the paper, or print its table from records.")
+
+
+class Readout(StrEnum):
+    """What follows the mean over the nodes."""
+
+    linear = "linear"
+    mlp = "mlp"
+
+
+@benchmark_app.command("classification")
+def classification(
+    datasets: Annotated[str, typer.Option(help="Names, comma-separated, such as MUTAG,PROTEINS.")],
+    methods: Annotated[
+        str, typer.Option(help="Pooling methods, comma-separated: tvgnn, mincut, dmon, diffpool, topk, sag; or all.")
+    ] = "all",
+    out: Annotated[Path, typer.Option(help="Folder of the records and splits; an interrupted benchmark goes on.")] = (
+        Path("runs/classification")
+    ),
+    root: options.Root = None,
+    mirror: options.Mirror = None,
+    folds: Annotated[str, typer.Option(help="Which of the five folds, such as 0,1; or all.")] = "all",
+    runs: Annotated[int, typer.Option(min=1, help="Runs a fold, each from other initial weights.")] = 3,
+    readout: Annotated[Readout, typer.Option(help="What follows the mean over the nodes.")] = Readout.linear,
+    max_epochs: Annotated[
+        int, typer.Option(min=1, help="Largest number of epochs; most runs stop before, by the validation loss.")
+    ] = 500,
+    seed: Annotated[int, typer.Option(min=0, max=2**31, help="Seed of the splits and of the runs.")] = 0,
+    jobs: Annotated[int, typer.Option(min=1, help="Runs at a time, which share the cores.")] = 1,
+    time_limit: Annotated[
+        float | None, typer.Option(min=0, help="Minutes after which no further run starts.", show_default="none")
+    ] = None,
+) -> None:
+    """Classify graphs by the paper's protocol and print the table.
+
+    Stratified 5-fold, a tenth of each training part for validation, three runs a fold. Each run is kept as soon as it
+    ends; the same command goes on where an earlier one stopped, and repeats failed runs.
+
+    Example: tvgnn benchmark classification --datasets MUTAG,PROTEINS --methods tvgnn,mincut --folds 0 --runs 1
+    """
+    from tvgnn.experiments.plan import DATASETS, METHODS, Plan, Settings
+
+    settings = Settings(readout=readout.value, max_epochs=max_epochs, seed=seed)
+    all_folds = tuple(str(fold) for fold in range(settings.n_folds))
+    plan = Plan(
+        datasets=_chosen("--datasets", datasets, DATASETS),
+        methods=_chosen("--methods", methods, METHODS),
+        folds=tuple(int(fold) for fold in _chosen("--folds", folds, all_folds)),
+        runs=runs,
+        settings=settings,
+    )
+    threads = _threads(jobs)
+
+    from tvgnn.cli.run import say
+
+    environment = _environment(root, mirror)
+    outcome = _run(plan, out, environment, jobs=jobs, threads=threads, minutes=time_limit)
+    failures = [record for record in outcome.records if not record.finished]
+    if failures and len(failures) == len(outcome.records):
+        raise TrainingError(f"every run failed, the last one: {failures[-1].error}")
+    _print_tables(outcome.records)
+    print(f"{len(outcome.made)} runs made, all records are in {out}")
+    for record in failures:
+        name = f"{record.method} on {record.dataset}, fold {record.fold}, run {record.run}"
+        say("warning", f"{name} failed: {record.error}")
+    if outcome.left:
+        total = len(outcome.records) - len(failures) + len(outcome.left)
+        say("note", f"{len(outcome.left)} of {total} runs are left; the same command makes them")
+
+
+@benchmark_app.command("table")
+def table(
+    records: Annotated[list[Path], typer.Argument(help="Files records.jsonl of tvgnn benchmark classification.")],
+    page: Annotated[
+        Path | None, typer.Option(help="Markdown file that gets the table between its markers; default: print it.")
+    ] = None,
+    keep: Annotated[
+        Path | None, typer.Option(help="File that gets the records, latest of each run, in a compact form.")
+    ] = None,
+    check: Annotated[bool, typer.Option("--check", help="Write nothing; fail where a file differs.")] = False,
+) -> None:
+    """Print the table of graph classification, or write it into a page."""
+    from tvgnn.records import compact, latest, read_records
+    from tvgnn.report.classification_table import written
+
+    found = latest(record for path in records for record in read_records(path))
+    wanted = {}
+    if keep is not None:
+        wanted[keep] = compact(found)
+    if page is not None:
+        wanted[page] = written(_read(page), found)
+    if not wanted:
+        _print_tables(found)
+    for path, text in wanted.items():
+        if not check:
+            path.write_text(text, encoding="utf-8")
+        elif not path.exists() or _read(path) != text:
+            raise DataError(f"{path}: is not what the records give; run the command without --check")
+
+
+def _chosen(option: str, text: str, known: Sequence[str]) -> tuple[str, ...]:
+    """Names out of a comma-separated list, in its order and each once; "all" means all."""
+    names = dict.fromkeys(part.strip().lower() for part in text.split(",") if part.strip())
+    if list(names) == ["all"]:
+        return tuple(known)
+    for name in names:
+        if name not in known:
+            close = get_close_matches(name, known, n=1)
+            hint = f"; did you mean {close[0]}?" if close else ""
+            raise ValueError(f"expected {option} to be some of {', '.join(known)}, got {name!r}{hint}")
+    if not names:
+        raise ValueError(f"expected {option} to be some of {', '.join(known)}, got nothing")
+    return tuple(names)
+
+
+def _threads(jobs: int) -> int:
+    """Return the threads of each of some processes that share the cores."""
+    from joblib import cpu_count
+
+    cores = int(cpu_count())
+    if jobs > cores:
+        raise ValueError(f"expected --jobs to be at most {cores}, the cores of this machine, got {jobs}")
+    return cores // jobs
+
+
+def _environment(root: Path | None, mirror: Path | None) -> Environment:
+    from tvgnn.cli.environment import git_commit, peak_rss_bytes, versions
+    from tvgnn.estimators.classification import TVGraphClassifier
+    from tvgnn.experiments.classification import Environment, PublicDatasets
+
+    return Environment(
+        load=PublicDatasets(root, mirror),
+        classifier=TVGraphClassifier,
+        peak_memory=peak_rss_bytes,
+        versions=versions(),
+        commit=git_commit(),
+    )
+
+
+def _run(plan: Plan, out: Path, environment: Environment, *, jobs: int, threads: int, minutes: float | None) -> Outcome:
+    """Run with a progress line on standard error, where that is a terminal."""
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    from tvgnn.experiments.runner import run_benchmark
+
+    console = Console(stderr=True)
+    columns = (
+        BarColumn(bar_width=20), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn(),
+        TextColumn("{task.description}"),
+    )  # fmt: skip
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+        bar = progress.add_task("loading data", total=None)
+
+        def start(total: int, done: int) -> None:
+            progress.update(bar, total=total, completed=done, description="")
+
+        def advance(record: RunRecord) -> None:
+            result = "failed" if record.test_accuracy is None else f"{100 * record.test_accuracy:.1f} %"
+            name = f"{record.dataset}, {record.method}, fold {record.fold}, run {record.run}"
+            progress.update(bar, advance=1, description=f"{name}: {result}")
+
+        return run_benchmark(
+            plan, out, environment, jobs=jobs, threads=threads, minutes=minutes, on_start=start, on_record=advance
+        )
+
+
+def _print_tables(records: Sequence[RunRecord]) -> None:
+    from rich.console import Console
+
+    from tvgnn.report.classification_table import classification_tables
+
+    console = Console() if sys.stdout.isatty() else Console(width=_FILE_WIDTH)
+    for one in classification_tables(records):
+        console.print(one)
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read: {error.strerror}; expected a page with markers") from None
