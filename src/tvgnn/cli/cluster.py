@@ -102,9 +102,9 @@ def cluster(
     from tvgnn.ops._backends import resolve_device
 
     if edges is None:
-        from tvgnn.datasets import load_dataset
+        from tvgnn.datasets import load_graph
 
-        name, graph = str(dataset).lower(), load_dataset(str(dataset), root, mirror)
+        name, graph = str(dataset).lower(), load_graph(str(dataset), root, mirror)
     else:
         from tvgnn.io.graph_files import read_graph
 

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from tvgnn.errors import GraphError
 from tvgnn.ops._backends import kernels, select_backend
+from tvgnn.ops._eager import operator_for
 from tvgnn.ops.asymmetric_norm.reference import asymmetric_norm_reference
 
 __all__ = ["asymmetric_norm"]
@@ -53,7 +54,7 @@ def asymmetric_norm(s: Tensor, graph_ptr: Tensor | None, rho: float, *, backend:
     chosen = select_backend(backend, s.device, s.dtype)
     if chosen == "reference":
         return asymmetric_norm_reference(s, graph_ptr, rho)
-    norms, _ = torch.ops.tvgnn.asymmetric_norm(s, graph_ptr.long(), rho, chosen)  # one compiled kernel for any integer
+    norms, _ = _call(s, graph_ptr.long(), rho, chosen)  # one compiled kernel for any integer
     return norms
 
 
@@ -65,26 +66,30 @@ def _check_pointers(graph_ptr: Tensor, nodes: int) -> None:
         )
 
 
-@torch.library.custom_op("tvgnn::asymmetric_norm", mutates_args=())
 def _forward(s: Tensor, graph_ptr: Tensor, rho: float, backend: str) -> tuple[Tensor, Tensor]:
     """Norms (B,) and quantile holders (B, K), the row in ``s`` or -1 for a graph without nodes."""
     norms, holders = kernels("asymmetric_norm", backend).forward(s, graph_ptr, rho)
     return norms, holders
 
 
-@_forward.register_fake
+_operator = torch.library.custom_op("tvgnn::asymmetric_norm", mutates_args=())(_forward)
+
+
+@_operator.register_fake
 def _(s: Tensor, graph_ptr: Tensor, rho: float, backend: str) -> tuple[Tensor, Tensor]:
     graphs = graph_ptr.shape[0] - 1
     return s.new_empty(graphs), graph_ptr.new_empty(graphs, s.shape[1])
 
 
-@torch.library.custom_op("tvgnn::asymmetric_norm_backward", mutates_args=())
 def _backward(grad: Tensor, s: Tensor, graph_ptr: Tensor, holders: Tensor, rho: float, backend: str) -> Tensor:
     ds: Tensor = kernels("asymmetric_norm", backend).backward(grad, s, graph_ptr, holders, rho)
     return ds
 
 
-@_backward.register_fake
+_backward_operator = torch.library.custom_op("tvgnn::asymmetric_norm_backward", mutates_args=())(_backward)
+
+
+@_backward_operator.register_fake
 def _(grad: Tensor, s: Tensor, graph_ptr: Tensor, holders: Tensor, rho: float, backend: str) -> Tensor:
     return torch.empty_like(s, memory_format=torch.contiguous_format)
 
@@ -94,9 +99,12 @@ def _setup_context(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tens
     ctx.save_for_backward(s, graph_ptr, output[1])
 
 
-def _gradient(ctx: Any, grad: Tensor, _holders: Tensor | None) -> tuple[Tensor, None, None, None]:
-    ds = torch.ops.tvgnn.asymmetric_norm_backward(grad, *ctx.saved_tensors, ctx.rho, ctx.backend)
+def _gradient(
+    ctx: Any, grad: Tensor, _holders: Tensor | None, *, backward: Any = _backward_operator
+) -> tuple[Tensor, None, None, None]:
+    ds = backward(grad, *ctx.saved_tensors, ctx.rho, ctx.backend)
     return ds, None, None, None
 
 
-_forward.register_autograd(_gradient, setup_context=_setup_context)
+_operator.register_autograd(_gradient, setup_context=_setup_context)
+_call = operator_for(_operator, _forward, _backward, _setup_context, _gradient)

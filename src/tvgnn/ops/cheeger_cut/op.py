@@ -10,6 +10,7 @@ from torch import Tensor
 from tvgnn.errors import GraphError
 from tvgnn.graph.adjacency import Adjacency
 from tvgnn.ops._backends import kernels, select_backend
+from tvgnn.ops._eager import operator_for
 from tvgnn.ops.cheeger_cut.reference import cheeger_cut_unfused
 
 __all__ = ["cheeger_cut"]
@@ -56,11 +57,10 @@ def cheeger_cut(
     weights_need_gradient = adjacency.values is not None and adjacency.values.requires_grad
     if chosen != "cpu" or weights_need_gradient:
         return cheeger_cut_unfused(logits, adjacency, rho, chosen)
-    s, variation, norm, _ = torch.ops.tvgnn.cheeger_cut(logits, *adjacency.lists(), rho)
+    s, variation, norm, _ = _call(logits, *adjacency.lists(), rho)
     return s, variation, norm
 
 
-@torch.library.custom_op("tvgnn::cheeger_cut", mutates_args=())
 def _forward(
     logits: Tensor,
     indptr: Tensor,
@@ -77,14 +77,16 @@ def _forward(
     return s, variation, norm, holders
 
 
-@_forward.register_fake
+_operator = torch.library.custom_op("tvgnn::cheeger_cut", mutates_args=())(_forward)
+
+
+@_operator.register_fake
 def _(logits: Tensor, *_args: Any) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     s = torch.empty_like(logits, memory_format=torch.contiguous_format)
     holders = torch.empty(1, logits.shape[1], dtype=torch.int64, device=logits.device)
     return s, logits.new_empty(()), logits.new_empty(()), holders
 
 
-@torch.library.custom_op("tvgnn::cheeger_cut_backward", mutates_args=())
 def _backward(
     ds: Tensor | None,
     dvariation: Tensor,
@@ -104,7 +106,10 @@ def _backward(
     return grad
 
 
-@_backward.register_fake
+_backward_operator = torch.library.custom_op("tvgnn::cheeger_cut_backward", mutates_args=())(_backward)
+
+
+@_backward_operator.register_fake
 def _(ds: Tensor | None, dvariation: Tensor, dnorm: Tensor, s: Tensor, *_args: Any) -> Tensor:
     return torch.empty_like(s)
 
@@ -117,11 +122,18 @@ def _setup_context(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, ...]
 
 
 def _gradient(
-    ctx: Any, ds: Tensor | None, dvariation: Tensor | None, dnorm: Tensor | None, _holders: Tensor | None
+    ctx: Any,
+    ds: Tensor | None,
+    dvariation: Tensor | None,
+    dnorm: Tensor | None,
+    _holders: Tensor | None,
+    *,
+    backward: Any = _backward_operator,
 ) -> tuple[Tensor | None, ...]:
     zero = ctx.saved_tensors[0].new_zeros(())
     terms = (zero if dvariation is None else dvariation, zero if dnorm is None else dnorm)
-    return torch.ops.tvgnn.cheeger_cut_backward(ds, *terms, *ctx.saved_tensors, ctx.rho), *(None,) * 7
+    return backward(ds, *terms, *ctx.saved_tensors, ctx.rho), *(None,) * 7
 
 
-_forward.register_autograd(_gradient, setup_context=_setup_context)
+_operator.register_autograd(_gradient, setup_context=_setup_context)
+_call = operator_for(_operator, _forward, _backward, _setup_context, _gradient)

@@ -10,6 +10,7 @@ from torch import Tensor
 from tvgnn.errors import GraphError
 from tvgnn.graph.adjacency import Adjacency
 from tvgnn.ops._backends import kernels, select_backend
+from tvgnn.ops._eager import operator_for
 from tvgnn.ops._permute import run_relabelled
 from tvgnn.ops.gtv_step.reference import ACTIVATIONS, gtv_step_reference
 from tvgnn.shapes import NodeFeatures
@@ -74,7 +75,7 @@ def gtv_step(
     codes = (_ACT_CODES.index(act), VARIANTS.index(variant))
 
     def step(z: Tensor, adjacency: Adjacency) -> Tensor:
-        out: Tensor = torch.ops.tvgnn.gtv_step(z, *adjacency.lists(), bias, delta, eps, *codes, chosen)
+        out: Tensor = _call(z, *adjacency.lists(), bias, delta, eps, *codes, chosen)
         return out
 
     if adjacency.relabelled is None:
@@ -82,7 +83,6 @@ def gtv_step(
     return run_relabelled(adjacency.relabelled, z, step)
 
 
-@torch.library.custom_op("tvgnn::gtv_step", mutates_args=())
 def _forward(
     z: Tensor,
     indptr: Tensor,
@@ -103,12 +103,14 @@ def _forward(
     return out
 
 
-@_forward.register_fake
+_operator = torch.library.custom_op("tvgnn::gtv_step", mutates_args=())(_forward)
+
+
+@_operator.register_fake
 def _(z: Tensor, *_args: Any) -> Tensor:
     return torch.empty_like(z, memory_format=torch.contiguous_format)
 
 
-@torch.library.custom_op("tvgnn::gtv_step_backward", mutates_args=())
 def _backward(
     grad: Tensor,
     z: Tensor,
@@ -133,7 +135,10 @@ def _backward(
     return dz, dw, db
 
 
-@_backward.register_fake
+_backward_operator = torch.library.custom_op("tvgnn::gtv_step_backward", mutates_args=())(_backward)
+
+
+@_backward_operator.register_fake
 def _(grad: Tensor, z: Tensor, out: Tensor | None, indptr: Tensor, indices: Tensor, *args: Any) -> Any:
     dz = torch.empty_like(z, memory_format=torch.contiguous_format)
     sums = torch.promote_types(z.dtype, torch.float32)  # gradients of half precision are summed in float32
@@ -148,9 +153,9 @@ def _setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
     ctx.save_for_backward(z, output if act else None, indptr, indices, weights, t_indptr, t_indices, t_perm)
 
 
-def _gradient(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
+def _gradient(ctx: Any, grad: Tensor, *, backward: Any = _backward_operator) -> tuple[Tensor | None, ...]:
     needs_weights = ctx.needs_input_grad[3]
-    dz, dw, db = torch.ops.tvgnn.gtv_step_backward(grad, *ctx.saved_tensors, *ctx.scalars, needs_weights)
+    dz, dw, db = backward(grad, *ctx.saved_tensors, *ctx.scalars, needs_weights)
     return (
         dz,
         None,
@@ -168,4 +173,5 @@ def _gradient(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
     )
 
 
-_forward.register_autograd(_gradient, setup_context=_setup_context)
+_operator.register_autograd(_gradient, setup_context=_setup_context)
+_call = operator_for(_operator, _forward, _backward, _setup_context, _gradient)

@@ -10,6 +10,7 @@ from torch import Tensor
 from tvgnn.errors import GraphError
 from tvgnn.graph.sparse_matrix import SparseMatrix
 from tvgnn.ops._backends import kernels, select_backend
+from tvgnn.ops._eager import operator_for
 from tvgnn.ops.sparse_linear.reference import sparse_linear_reference
 
 __all__ = ["sparse_linear"]
@@ -48,10 +49,9 @@ def sparse_linear(x: SparseMatrix, weight: Tensor, *, backend: str = "auto") -> 
         return sparse_linear_reference(x, weight)
     if x.transposed is None and not x.symmetric:
         raise GraphError("expected column lists for a matrix that is not symmetric; build it with from_csr()")
-    return torch.ops.tvgnn.sparse_linear(weight, *x.lists(), chosen)
+    return _call(weight, *x.lists(), chosen)
 
 
-@torch.library.custom_op("tvgnn::sparse_linear", mutates_args=())
 def _forward(
     weight: Tensor,
     indptr: Tensor,
@@ -67,12 +67,14 @@ def _forward(
     return out
 
 
-@_forward.register_fake
+_operator = torch.library.custom_op("tvgnn::sparse_linear", mutates_args=())(_forward)
+
+
+@_operator.register_fake
 def _(weight: Tensor, indptr: Tensor, *_args: Any) -> Tensor:
     return weight.new_empty(indptr.shape[0] - 1, weight.shape[1])
 
 
-@torch.library.custom_op("tvgnn::sparse_linear_backward", mutates_args=())
 def _backward(
     grad: Tensor,
     weight: Tensor,
@@ -93,7 +95,10 @@ def _backward(
     return dweight, dvalues
 
 
-@_backward.register_fake
+_backward_operator = torch.library.custom_op("tvgnn::sparse_linear_backward", mutates_args=())(_backward)
+
+
+@_backward_operator.register_fake
 def _(grad: Tensor, weight: Tensor, indptr: Tensor, indices: Tensor, *args: Any) -> tuple[Tensor, Tensor]:
     needs_weight, needs_values = args[-2:]
     dweight = weight.new_empty(weight.shape) if needs_weight else weight.new_empty(0, 0)
@@ -108,10 +113,10 @@ def _setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
     ctx.save_for_backward(*tensors)
 
 
-def _gradient(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
+def _gradient(ctx: Any, grad: Tensor, *, backward: Any = _backward_operator) -> tuple[Tensor | None, ...]:
     needs_weight, needs_values = ctx.needs_input_grad[0], ctx.needs_input_grad[3]
     needs = (needs_weight, needs_values)
-    dweight, dvalues = torch.ops.tvgnn.sparse_linear_backward(grad, *ctx.saved_tensors, ctx.backend, *needs)
+    dweight, dvalues = backward(grad, *ctx.saved_tensors, ctx.backend, *needs)
     return (
         dweight if needs_weight else None,
         None,
@@ -124,4 +129,5 @@ def _gradient(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
     )
 
 
-_forward.register_autograd(_gradient, setup_context=_setup_context)
+_operator.register_autograd(_gradient, setup_context=_setup_context)
+_call = operator_for(_operator, _forward, _backward, _setup_context, _gradient)

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from tvgnn.graph.adjacency import Adjacency
 from tvgnn.ops._backends import kernels, select_backend
+from tvgnn.ops._eager import operator_for
 from tvgnn.ops.total_variation.reference import total_variation_reference
 from tvgnn.shapes import Assignments, NodeValues
 
@@ -45,10 +46,9 @@ def total_variation(s: Assignments, adjacency: Adjacency, *, backend: str = "aut
     chosen = select_backend(backend, s.device, s.dtype)
     if chosen == "reference":
         return total_variation_reference(s, adjacency)
-    return torch.ops.tvgnn.total_variation(s, *adjacency.lists(), chosen)
+    return _call(s, *adjacency.lists(), chosen)
 
 
-@torch.library.custom_op("tvgnn::total_variation", mutates_args=())
 def _forward(
     s: Tensor,
     indptr: Tensor,
@@ -64,12 +64,14 @@ def _forward(
     return out
 
 
-@_forward.register_fake
+_operator = torch.library.custom_op("tvgnn::total_variation", mutates_args=())(_forward)
+
+
+@_operator.register_fake
 def _(s: Tensor, *_args: Any) -> Tensor:
     return s.new_empty(s.shape[0])
 
 
-@torch.library.custom_op("tvgnn::total_variation_backward", mutates_args=())
 def _backward(
     grad: Tensor,
     s: Tensor,
@@ -88,7 +90,10 @@ def _backward(
     return ds, dw
 
 
-@_backward.register_fake
+_backward_operator = torch.library.custom_op("tvgnn::total_variation_backward", mutates_args=())(_backward)
+
+
+@_backward_operator.register_fake
 def _(grad: Tensor, s: Tensor, indptr: Tensor, indices: Tensor, *args: Any) -> tuple[Tensor, Tensor]:
     ds = torch.empty_like(s, memory_format=torch.contiguous_format)
     return ds, s.new_empty(indices.shape[0] if args[-1] else 0, dtype=torch.promote_types(s.dtype, torch.float32))
@@ -101,10 +106,11 @@ def _setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
     ctx.save_for_backward(*tensors)
 
 
-def _gradient(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
+def _gradient(ctx: Any, grad: Tensor, *, backward: Any = _backward_operator) -> tuple[Tensor | None, ...]:
     needs_weights = ctx.needs_input_grad[3]
-    ds, dw = torch.ops.tvgnn.total_variation_backward(grad, *ctx.saved_tensors, ctx.backend, needs_weights)
+    ds, dw = backward(grad, *ctx.saved_tensors, ctx.backend, needs_weights)
     return ds, None, None, dw.to(ctx.weight_dtype) if needs_weights else None, None, None, None, None
 
 
-_forward.register_autograd(_gradient, setup_context=_setup_context)
+_operator.register_autograd(_gradient, setup_context=_setup_context)
+_call = operator_for(_operator, _forward, _backward, _setup_context, _gradient)

@@ -1,0 +1,41 @@
+"""Operators called without torch.library, which takes several times as long as a small kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import torch
+from torch.autograd.function import once_differentiable
+
+__all__ = ["operator_for"]
+
+Function = Callable[..., Any]
+
+
+def operator_for(
+    operator: Function, forward: Function, backward: Function, setup_context: Function, gradient: Function
+) -> Function:
+    """Return what calls an operator: itself under torch.compile, else an autograd function made of its parts.
+
+    Parameters:
+        operator: registered with torch.library.
+        forward: what the operator computes.
+        backward: what its backward operator computes.
+        setup_context: as in ``register_autograd``.
+        gradient: as there, with one more argument, ``backward``, which it calls.
+
+    """
+    parts = {
+        "forward": staticmethod(forward),
+        "setup_context": staticmethod(setup_context),
+        "backward": staticmethod(once_differentiable(partial(gradient, backward=backward))),
+    }
+    function: Any = type("_Eager", (torch.autograd.Function,), parts)
+    eager: Function = function.apply
+
+    def call(*inputs: Any) -> Any:
+        return operator(*inputs) if torch.compiler.is_compiling() else eager(*inputs)
+
+    return call
