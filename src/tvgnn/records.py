@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -163,9 +164,14 @@ class RunStore:
         ------
         ValueError
             A number is not finite.
+        DataError
+            The disk is full.
 
         """
-        self._file.write((json.dumps(asdict(record), allow_nan=False) + "\n").encode())
+        line = (json.dumps(asdict(record), allow_nan=False) + "\n").encode()
+        if self._file.write(line) != len(line):
+            raise DataError(f"{self.path}: only a part of a record could be written; make room on the disk, and go on")
+        os.fsync(self._file.fileno())
         self.records.append(record)
 
 
