@@ -122,7 +122,7 @@ def test_a_defect_is_no_user_error(tvgnn, monkeypatch):
     def broken(*arguments):
         raise KeyError("a defect")
 
-    monkeypatch.setattr("tvgnn.datasets.load_dataset", broken)
+    monkeypatch.setattr("tvgnn.datasets.load_graph", broken)
     with pytest.raises(KeyError, match="a defect"):
         tvgnn(*RING)
 
@@ -131,7 +131,7 @@ def test_out_of_memory_is_one_line(tvgnn, monkeypatch):
     def greedy(*arguments):
         raise MemoryError("Unable to allocate 2 TiB")
 
-    monkeypatch.setattr("tvgnn.datasets.load_dataset", greedy)
+    monkeypatch.setattr("tvgnn.datasets.load_graph", greedy)
     result = tvgnn(*RING)
     assert result.code == 2
     assert "out of memory: Unable to allocate 2 TiB" in result.error

@@ -27,6 +27,7 @@ from tvgnn.ops import select_backend
 from tvgnn.ops._backends import resolve_device
 from tvgnn.training.batches import BatchTraining, batches_of_similar_size, train_on_batches
 from tvgnn.training.progress import EpochProgress
+from tvgnn.training.threads import threads_worth_waking
 
 __all__ = ["GraphEstimator"]
 
@@ -171,7 +172,11 @@ class GraphEstimator(BaseEstimator):
             total = sum(self._objective(batch, y).item() * size for batch, y, size in held_batches)
             return float(total) / len(held)
 
-        with EpochProgress(training.max_epochs, self.pooling) as progress:
+        numbers_in_a_batch = training.batch_size * train_set.sizes.mean() * config.hidden_channels
+        with (
+            threads_worth_waking(numbers_in_a_batch),
+            EpochProgress(training.max_epochs, self.pooling, shown=bool(self.verbose)) as progress,
+        ):
             result = train_on_batches(
                 self.model_,
                 loss_of,
@@ -179,7 +184,7 @@ class GraphEstimator(BaseEstimator):
                 np.arange(len(train)),
                 training,
                 np.random.default_rng(int(random.randint(2**31 - 1))),
-                progress.update if self.verbose else None,
+                progress.update,
             )
         self.loss_history_, self.validation_loss_history_ = result.loss_history, result.validation_loss_history
         self.n_iter_, self.best_epoch_ = len(result.loss_history), result.best_epoch

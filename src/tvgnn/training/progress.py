@@ -19,7 +19,7 @@ _SHORT = {"total_variation": "tv"}  # the line fits into 80 columns
 class _Bar:
     """A bar of epochs on standard error; silent when that is not a terminal."""
 
-    def __init__(self, epochs: int, title: str) -> None:
+    def __init__(self, epochs: int, title: str, *, shown: bool = True) -> None:
         console = Console(stderr=True)
         self._progress = Progress(
             TextColumn("{task.description}"),
@@ -29,7 +29,7 @@ class _Bar:
             TimeElapsedColumn(),
             console=console,
             transient=True,
-            disable=not console.is_terminal,
+            disable=not (shown and console.is_terminal),
         )
         self._task = self._progress.add_task(title, total=epochs, state="")
         self._last_update = 0.0
@@ -58,6 +58,7 @@ class EpochProgress(_Bar):
     Parameters:
         epochs: length of the bar.
         title: text before the bar.
+        shown: whether to show it at all.
 
     """
 
