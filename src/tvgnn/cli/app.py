@@ -12,6 +12,7 @@ import typer
 
 import tvgnn
 from tvgnn.cli.benchmark import benchmark_app
+from tvgnn.cli.classify import classify
 from tvgnn.cli.cluster import cluster
 from tvgnn.cli.datasets import datasets_app
 from tvgnn.cli.demo import demo
@@ -53,6 +54,7 @@ def _root(
 
 
 app.command()(cluster)
+app.command()(classify)
 app.command()(demo)
 app.command()(report)
 app.add_typer(datasets_app, name="datasets")

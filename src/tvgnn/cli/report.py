@@ -18,14 +18,22 @@ FIGURE_FILE = "figure.png"
 
 
 def report(
-    run_dir: Annotated[Path, typer.Argument(help="A folder that tvgnn cluster or tvgnn demo wrote.")],
+    run_dir: Annotated[Path, typer.Argument(help="A folder that tvgnn cluster, classify or demo wrote.")],
     figure: Annotated[
         Path | None, typer.Option(help="Where to draw it: .png, .pdf or .svg.", show_default=f"RUN_DIR/{FIGURE_FILE}")
     ] = None,
 ) -> None:
-    """Print the metrics of a run and draw its figure."""
+    """Print the metrics of a run and draw the figure of a clustering."""
     metrics = _read_metrics(run_dir)
     from rich.console import Console
+
+    if metrics.get("task") == "classification":
+        if figure is not None:
+            raise ValueError("expected --figure with a clustering, got a classification, which has none")
+        from tvgnn.report.tables import metrics_table
+
+        Console().print(metrics_table(metrics))
+        return
 
     from tvgnn.estimators.clustering import TVClustering
     from tvgnn.report.tables import metrics_table

@@ -49,6 +49,7 @@ def save(estimator: TVClustering, folder: str | os.PathLike[str]) -> None:
     plain_ids = ids != list(range(len(ids))) and all(type(i) in (str, int) for i in ids)
     description = {
         "format": _FORMAT,
+        "estimator": type(estimator).__name__,
         "parameters": {k: plain(v) for k, v in estimator.get_params(deep=False).items()},
         "config": estimator.model_.config.to_dict(),
         "feature_norm": scaling.kind,

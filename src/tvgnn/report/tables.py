@@ -10,6 +10,10 @@ __all__ = ["comparison_table", "metrics_table"]
 
 _MAX_SIZES_SHOWN = 12
 _QUALITY = {
+    "test_accuracy": "test accuracy",
+    "test_macro_f1": "test macro F1",
+    "validation_accuracy": "validation accuracy",
+    "train_accuracy": "training accuracy",
     "nmi": "NMI",
     "acc": "accuracy",
     "ari": "ARI",
@@ -30,7 +34,7 @@ def metrics_table(metrics: Mapping[str, Any]) -> Table:
     Parameters
     ----------
     metrics : mapping
-        As `tvgnn cluster` writes it.
+        As `tvgnn cluster` or `tvgnn classify` writes it.
 
     Examples
     --------
@@ -72,9 +76,14 @@ def comparison_table(rows: Sequence[Mapping[str, Any]]) -> Table:
 
 def _rows(metrics: Mapping[str, Any]) -> list[tuple[str, str]]:
     rows = [(key, str(metrics[key])) for key in ("dataset", "method", "seed") if key in metrics]
-    counts = [f"{metrics[key]:,} {key[2:]}" for key in ("n_nodes", "n_edges", "n_features") if key in metrics]
+    counts = [
+        f"{metrics[key]:,} {key[2:]}" for key in ("n_graphs", "n_nodes", "n_edges", "n_features") if key in metrics
+    ]
     if counts:
-        rows.append(("graph", ", ".join(counts)))
+        rows.append(("graphs" if "n_graphs" in metrics else "graph", ", ".join(counts)))
+    if "n_test" in metrics:
+        parts = ("n_train", "n_validation", "n_test")
+        rows.append(("split", ", ".join(f"{metrics[part]:,} {part[2:]}" for part in parts)))
     if "n_clusters" in metrics:
         rows.append(("clusters", f"{metrics.get('n_clusters_found', '?')} in use of {metrics['n_clusters']}"))
     if "cluster_sizes" in metrics:
