@@ -1,0 +1,63 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import torch
+
+from tvgnn import Graph
+from tvgnn.errors import GraphError
+from tvgnn.graph.collection import GraphCollection
+
+
+def some_graphs():
+    one = Graph.from_edge_index([[], []], x=[[4.0]])
+    return [
+        Graph.from_edges([0, 1], [1, 2], x=[[1.0], [2.0], [3.0]]),
+        one,
+        # a TU folder may hold graphs without nodes, which the constructors refuse
+        replace(one, indptr=one.indptr[:1], x=one.x[:0], node_ids=()),
+        Graph.from_edges([0], [1], x=[[5.0], [6.0]]),
+    ]
+
+
+def test_a_batch_is_its_graphs_end_to_end():
+    batch = GraphCollection(some_graphs()).batch([3, 2, 0, 1])
+    assert batch.x.flatten().tolist() == [5, 6, 1, 2, 3, 4]
+    assert batch.edge_index.tolist() == [[0, 1, 2, 3, 3, 4], [1, 0, 3, 2, 4, 3]]
+    assert batch.edge_weight is None
+    assert batch.groups.pointers.tolist() == [0, 2, 2, 5, 6]
+    assert batch.groups.batch.tolist() == [0, 0, 2, 2, 2, 3]
+    assert batch.groups.longest == 3
+    assert batch.adjacency.symmetric
+
+
+def test_an_empty_last_graph_and_no_graph_at_all():
+    collection = GraphCollection(some_graphs())
+    assert collection.batch([0, 2]).groups.size == 2
+    assert collection.batch([2]).x.shape == (0, 1)
+    assert collection.batch([]).groups.size == 0
+
+
+def test_weights_of_some_graphs_are_ones_in_the_others():
+    weighted = Graph.from_edges([0], [1], [0.5], x=[[1.0], [2.0]])
+    batch = GraphCollection([weighted, some_graphs()[0]]).batch([1, 0])
+    assert batch.edge_weight.tolist() == [1, 1, 1, 1, 0.5, 0.5]
+
+
+def test_sparse_features_come_back_dense():
+    graphs = [graph.with_features(sp.csr_array(graph.x)) for graph in some_graphs()]
+    assert torch.equal(GraphCollection(graphs).batch([0, 3]).x, GraphCollection(some_graphs()).batch([0, 3]).x)
+
+
+@pytest.mark.parametrize(
+    ("graphs", "message"),
+    [
+        ([], "at least one graph"),
+        ([*some_graphs(), Graph.from_edges([0], [1])], "got none for graph 4"),
+        ([*some_graphs(), Graph.from_edges([0], [1], x=np.ones((2, 2)))], "expected 1 features as in graph 0, got 2"),
+    ],
+)
+def test_what_cannot_be_collected_is_named(graphs, message):
+    with pytest.raises(GraphError, match=message):
+        GraphCollection(graphs)
