@@ -173,7 +173,8 @@ class TVGraphClassifier(ClassifierMixin, TransformerMixin, GraphEstimator):
 
     def predict(self, graphs: Any) -> npt.NDArray[Any]:
         """Most probable class of each graph, (n_graphs,)."""
-        return self.classes_[self.predict_proba(graphs).argmax(1)]
+        best = self.predict_proba(graphs).argmax(1)
+        return self.classes_[best]
 
     def predict_proba(self, graphs: Any) -> npt.NDArray[np.float32]:
         """Probability of each class, (n_graphs, n_classes), in the order of ``classes_``; rows sum to 1."""

@@ -20,7 +20,7 @@ from tvgnn.errors import GraphError
 from tvgnn.estimators import graph_persistence
 from tvgnn.estimators.graph_inputs import ColumnScaling, as_graphs, graph_targets
 from tvgnn.estimators.graph_presets import GRAPH_PRESETS, resolve_graph_parameters
-from tvgnn.graph.collection import GraphBatch, GraphCollection
+from tvgnn.graph.collection import GraphBatch, GraphCollection, common_width
 from tvgnn.graph.graph import Graph
 from tvgnn.models.graph_network import POOLINGS, GraphNetwork, GraphNetworkConfig
 from tvgnn.ops import select_backend
@@ -256,6 +256,7 @@ class GraphEstimator(BaseEstimator):
 
     def _inputs(self, graphs: Any, y: Any) -> tuple[list[Graph], Targets]:
         checked = as_graphs(graphs)
+        common_width(checked)  # before a part is held out, so that an error names a graph by the caller's number
         return checked, graph_targets(checked, y)
 
     def _hold_out(self, targets: Targets, random: np.random.RandomState) -> tuple[Targets, Targets]:
@@ -294,9 +295,10 @@ class GraphEstimator(BaseEstimator):
         """Rows that ``compute`` gives for a batch, in the order of ``graphs``."""
         check_is_fitted(self)
         checked = as_graphs(graphs)
+        width = common_width(checked)
+        if width != self.n_features_in_:
+            raise GraphError(f"expected graphs with {self.n_features_in_} features, got {width}")
         collection = GraphCollection(self.feature_scaling_.transform(checked))
-        if collection.num_features != self.n_features_in_:
-            raise GraphError(f"expected graphs with {self.n_features_in_} features, got {collection.num_features}")
         rows: npt.NDArray[np.float32] | None = None
         for part in batches_of_similar_size(collection.sizes):
             found = compute(collection.batch(part).to(self.device_)).cpu().numpy()

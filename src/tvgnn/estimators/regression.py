@@ -46,7 +46,7 @@ class TVGraphRegressor(RegressorMixin, TransformerMixin, GraphEstimator):
     def predict(self, graphs: Any) -> npt.NDArray[np.float64]:
         """Predicted numbers, (n_graphs,), or (n_graphs, n_targets) where several were trained."""
         standardised = self._infer(graphs, lambda batch: self.model_(batch)[0])
-        values = standardised * self.target_scale_ + self.target_mean_
+        values: npt.NDArray[np.float64] = standardised * self.target_scale_ + self.target_mean_
         return values[:, 0] if self._one_target else values
 
     def score(self, graphs: Any, y: Any = None, sample_weight: Any = None) -> float:

@@ -18,7 +18,7 @@ from tvgnn.graph.adjacency import Adjacency
 from tvgnn.graph.graph import Graph
 from tvgnn.graph.grouping import Grouping
 
-__all__ = ["GraphBatch", "GraphCollection"]
+__all__ = ["GraphBatch", "GraphCollection", "common_width"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +71,7 @@ class GraphCollection:
     def __init__(self, graphs: Sequence[Graph]) -> None:
         if not graphs:
             raise GraphError("expected at least one graph, got none")
-        self.num_features = _common_width(graphs)
+        self.num_features = common_width(graphs)
         self.sizes = np.array([graph.num_nodes for graph in graphs], np.int64)
         entries = np.array([graph.indices.shape[0] for graph in graphs], np.int64)
         self._node_ptr = np.concatenate([[0], np.cumsum(self.sizes)])
@@ -133,7 +133,13 @@ def _stacked_rows(features: list[Any], sparse: bool) -> Any:
     return np.concatenate(features).astype(np.float32, copy=False)
 
 
-def _common_width(graphs: Sequence[Graph]) -> int:
+def common_width(graphs: Sequence[Graph]) -> int:
+    """Number of feature columns of all graphs.
+
+    Raises:
+        GraphError: a graph without features, or with another number of them; names it by its number.
+
+    """
     width = None
     for number, graph in enumerate(graphs):
         if graph.x is None:

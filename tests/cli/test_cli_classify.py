@@ -1,0 +1,104 @@
+import csv
+import json
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from tvgnn import TVGraphClassifier
+
+QUICK = ("--hidden-channels", "8", "--num-layers", "1", "--max-epochs", "2", "--threads", "1")
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A TU folder of 12 rings and 12 lines of 4 nodes, with node labels."""
+    target = tmp_path / "SHAPES"
+    target.mkdir()
+    edges, indicator, labels = [], [], []
+    for graph in range(24):
+        first = 4 * graph + 1
+        nodes = [first, first + 1, first + 2, first + 3]
+        pairs = list(pairwise(nodes)) + ([(nodes[3], nodes[0])] if graph % 2 else [])
+        edges += [f"{a}, {b}\n{b}, {a}\n" for a, b in pairs]
+        indicator += [f"{graph + 1}\n"] * 4
+        labels.append(f"{graph % 2}\n")
+    for name, lines in (("A", edges), ("graph_indicator", indicator), ("graph_labels", labels)):
+        (target / f"SHAPES_{name}.txt").write_text("".join(lines))
+    return target
+
+
+def test_a_folder_in_and_a_run_folder_out(tvgnn, folder, tmp_path):
+    result = tvgnn("classify", "--data", folder, "--out", "run", *QUICK)
+    assert result.code == 0, result.err
+    run = tmp_path / "run"
+    assert sorted(path.name for path in run.iterdir()) == [
+        "metrics.json",
+        "model.json",
+        "model.safetensors",
+        "predictions.csv",
+    ]
+    metrics = json.loads((run / "metrics.json").read_text())
+    assert (metrics["dataset"], metrics["method"], metrics["n_graphs"]) == ("SHAPES", "tvgnn", 24)
+    assert metrics["n_train"] + metrics["n_validation"] + metrics["n_test"] == 24
+    with (run / "predictions.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    test = [row for row in rows if row["part"] == "test"]
+    assert len(test) == metrics["n_test"] == 5
+    assert metrics["test_accuracy"] == pytest.approx(np.mean([row["label"] == row["predicted"] for row in test]))
+    assert metrics["notes"], "the cap of the one-hot degrees is recorded"
+    assert TVGraphClassifier.load(run).classes_.tolist() == [0, 1]
+    shown = tvgnn("report", "run")
+    assert shown.code == 0
+    assert "test accuracy" in shown.out
+    assert "expected --figure with a clustering" in tvgnn("report", "run", "--figure", "f.png").error
+
+
+@pytest.mark.parametrize("pooling", ["mincut", "topk"])
+def test_other_poolings(tvgnn, folder, pooling):
+    result = tvgnn("classify", "--data", folder, "--pooling", pooling, "--quiet", *QUICK)
+    assert (result.code, result.out) == (0, "")
+
+
+@pytest.mark.real_data("mutag")
+def test_a_public_set_takes_its_own_settings(tvgnn, mirror, tmp_path):
+    result = tvgnn("classify", "--dataset", "MUTAG", "--mirror", mirror, "--out", "run", "--max-epochs", "1")
+    assert result.code == 0, result.err
+    metrics = json.loads((tmp_path / "run" / "metrics.json").read_text())
+    assert (metrics["preset"], metrics["n_graphs"], metrics["n_features"]) == ("mutag", 135, 7)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((), "got neither"),
+        (("--dataset", "mutag", "--data", "somewhere"), "got both"),
+        (("--data", "nowhere"), "nowhere"),
+        (("--dataset", "cora"), "Use tvgnn cluster"),
+        (("--dataset", "mutagen"), "did you mean"),
+        (("--data", "SHAPES", "--test-fraction", "1"), "test-fraction"),
+        (("--data", "SHAPES", "--pooling", "max"), "max"),
+        (("--data", "SHAPES", "--preset", "cora"), "preset"),
+        (("--data", "SHAPES", "--features", "labels"), "labels"),
+        (("--data", "SHAPES", "--ratio", "2"), "ratio"),
+    ],
+)
+def test_mistakes_end_with_one_line(tvgnn, folder, arguments, message):
+    result = tvgnn("classify", *arguments)
+    assert result.code == 2
+    assert message in result.error
+
+
+def test_nothing_is_left_of_a_failed_run(tvgnn, folder, tmp_path):
+    before = sorted(tmp_path.iterdir())
+    assert tvgnn("classify", "--data", folder, "--out", "a/b/run", "--learning-rate", "-1").code == 2
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_too_few_graphs_of_a_class(tvgnn, folder):
+    (folder / "SHAPES_graph_labels.txt").write_text("0\n" * 22 + "1\n" * 2)
+    assert "expected at least 2 classes of 3 graphs each" in tvgnn("classify", "--data", folder).error
+
+
+def test_clustering_a_set_of_graphs_is_refused(tvgnn):
+    assert "Use tvgnn classify" in tvgnn("cluster", "--dataset", "proteins").error
