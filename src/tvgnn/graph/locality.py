@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 __all__ = ["CACHE_BYTES", "Relabelled", "relabel_by_locality"]
 
 CACHE_BYTES = 2**20  # rows that fit are found there in any order
-_LEAST_GAIN = 0.9  # of the mean distance between the numbers of neighbours
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +47,9 @@ class Relabelled:
         return replace(self, adjacency=self.adjacency.to(device, dtype), **index)
 
 
-def relabel_by_locality(adjacency: Adjacency, width: int, least_bytes: int = CACHE_BYTES) -> Relabelled | None:
+def relabel_by_locality(
+    adjacency: Adjacency, width: int, least_bytes: int = CACHE_BYTES, closer: float = 0.9
+) -> Relabelled | None:
     """Reverse Cuthill-McKee order, or None where it would not pay.
 
     It does not where the rows are few or where the given order is about as good.
@@ -57,6 +58,7 @@ def relabel_by_locality(adjacency: Adjacency, width: int, least_bytes: int = CAC
         adjacency: N nodes.
         width: number of float32 columns of the rows that will be gathered.
         least_bytes: of all rows, for which the order as given does.
+        closer: the mean distance between the numbers of neighbours must fall to this part of what it was.
 
     """
     nodes = adjacency.num_nodes
@@ -70,7 +72,7 @@ def relabel_by_locality(adjacency: Adjacency, width: int, least_bytes: int = CAC
     places = np.empty(nodes, np.int64)
     places[order] = np.arange(nodes)
     rows = np.repeat(np.arange(nodes), np.diff(indptr))
-    if np.abs(places[rows] - places[indices]).sum() > _LEAST_GAIN * np.abs(rows - indices).sum():
+    if np.abs(places[rows] - places[indices]).sum() > closer * np.abs(rows - indices).sum():
         return None
     matrix = matrix[order]
     matrix.indices = places[matrix.indices].astype(indices.dtype)
