@@ -73,6 +73,17 @@ def test_one_cycle_or_two_with_a_landmark(pooling):
     assert model.score(graphs[60:], labels[60:]) >= 0.9
 
 
+@pytest.mark.parametrize("pooling", ["topk", "sag"])
+def test_weight_decay_does_not_shrink_directions_to_nothing(pooling):
+    """Where decay wins, all weights go to 0; a direction of length 0 gave NaN."""
+    graphs, labels = dense_or_sparse(10)
+    settings = {**QUICK, "max_epochs": 60, "patience": 60, "learning_rate": 0.05}
+    model = TVGraphClassifier(pooling, weight_decay=1e3, **settings).fit(graphs, labels)
+    for direction in model.model_.undecayed_parameters():
+        assert direction.norm().item() > 1e-3
+    assert np.isfinite(model.predict_proba(graphs)).all()
+
+
 def test_what_fit_leaves_behind():
     graphs, labels = dense_or_sparse(20)
     model = TVGraphClassifier(**QUICK).fit(graphs, labels)

@@ -185,6 +185,7 @@ class GraphEstimator(BaseEstimator):
                 training,
                 np.random.default_rng(int(random.randint(2**31 - 1))),
                 progress.update,
+                undecayed=self.model_.undecayed_parameters(),
             )
         self.loss_history_, self.validation_loss_history_ = result.loss_history, result.validation_loss_history
         self.n_iter_, self.best_epoch_ = len(result.loss_history), result.best_epoch

@@ -26,6 +26,7 @@ from tvgnn.pooling import (
     SAGPooling,
     TopKPooling,
 )
+from tvgnn.pooling.sparse import NodePooling
 
 __all__ = ["POOLINGS", "READOUTS", "GraphNetwork", "GraphNetworkConfig"]
 
@@ -140,6 +141,10 @@ class GraphNetwork(nn.Module):
         if self.config.pooling in _KEEPING_NODES:
             return self._embed_kept_nodes(batch)
         return self._embed_clusters(batch)
+
+    def undecayed_parameters(self) -> list[nn.Parameter]:
+        """Weight matrices that weight decay must leave alone."""
+        return [direction for pool in self.pools if isinstance(pool, NodePooling) for direction in pool.directions()]
 
     def _embed_clusters(self, batch: GraphBatch) -> tuple[Tensor, dict[str, Tensor]]:
         x = batch.x

@@ -43,6 +43,13 @@ class NodePooling(nn.Module):
         number = _EVERY_NODE if isinstance(ratio, float) and ratio == 1 else ratio  # PyG takes 1.0 for one node
         self.pool = cast(nn.Module, getattr(pool, self._name)(in_channels, number))
 
+    def directions(self) -> list[nn.Parameter]:
+        """Parameters whose length changes nothing, since they are normalised.
+
+        Weight decay would shrink them for ever, until the norm that divides them is 0 and gradients are NaN.
+        """
+        return [cast(nn.Parameter, self.pool.select.weight)]  # type: ignore[union-attr]
+
     def forward(
         self,
         x: Tensor,

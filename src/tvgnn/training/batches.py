@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -84,6 +84,8 @@ def train_on_batches(
     config: BatchTraining,
     random: np.random.Generator,
     watch: EpochWatcher | None = None,
+    *,
+    undecayed: Iterable[nn.Parameter] = (),
 ) -> BatchTrainingResult:
     """Minimise the mean loss over batches and leave the state of the lowest validation loss in ``module``.
 
@@ -95,12 +97,13 @@ def train_on_batches(
         config: see `BatchTraining`.
         random: shuffles the examples before every epoch.
         watch: told about every epoch.
+        undecayed: weight matrices that ``weight_decay`` leaves alone, as it does biases.
 
     Raises:
         TrainingError: a loss is not finite; names the epoch and the likely cause.
 
     """
-    optimizer = _optimizer(module, config)
+    optimizer = _optimizer(module, config, {id(parameter) for parameter in undecayed})
     stopping, best = EarlyStopping(config.patience, 0.0), BestState(module)
     history: list[float] = []
     validation: list[float] = []
@@ -133,10 +136,12 @@ def train_on_batches(
     return BatchTrainingResult(history, validation, best_epoch, stopping.stop, time.perf_counter() - start)
 
 
-def _optimizer(module: nn.Module, config: BatchTraining) -> torch.optim.Optimizer:
-    matrices = [parameter for parameter in module.parameters() if parameter.dim() > 1]
-    others = [parameter for parameter in module.parameters() if parameter.dim() <= 1]
-    groups: list[dict[str, Any]] = [{"params": matrices, "weight_decay": config.weight_decay}]
+def _optimizer(module: nn.Module, config: BatchTraining, undecayed: set[int]) -> torch.optim.Optimizer:
+    decayed: list[nn.Parameter] = []
+    others: list[nn.Parameter] = []
+    for parameter in module.parameters():
+        (decayed if parameter.dim() > 1 and id(parameter) not in undecayed else others).append(parameter)
+    groups: list[dict[str, Any]] = [{"params": decayed, "weight_decay": config.weight_decay}]
     if others:
         groups.append({"params": others, "weight_decay": 0.0})
     return torch.optim.Adam(groups, lr=config.learning_rate, fused=True)
