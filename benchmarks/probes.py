@@ -69,6 +69,22 @@ def training_memory(dataset: str, variant: str, mirror: str | None) -> dict[str,
     return {"bytes": _status("VmHWM") - before, "loss": loss}
 
 
+def classification_memory(dataset: str, variant: str, mirror: str | None) -> float:
+    """Peak bytes above what the imports take: load the graphs, train on those of a turn."""
+    from benchmarks.graph_variants import GraphProblem, graph_variant
+
+    if variant.startswith("torch-geometric-pool"):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            importlib.import_module("tgp.poolers")
+            importlib.import_module("torch_geometric.loader")
+    else:
+        importlib.import_module("tvgnn.ops._numba")
+    before = _status("VmRSS")
+    graph_variant(variant, GraphProblem.from_dataset(dataset, mirror)).turn()
+    return float(_status("VmHWM") - before)
+
+
 def gtv_step_memory(nodes: int, width: int, layout: str) -> float:
     """Peak bytes beyond its input of a GTV step forward and backward on a kNN graph, see `graphs.laid_out`."""
     import torch
@@ -154,7 +170,15 @@ def fit_time(sparse: bool) -> float:
 
 PROBES = {
     function.__name__: function
-    for function in (training_memory, gtv_step_memory, clustering, modules_below, import_time, fit_time)
+    for function in (
+        training_memory,
+        classification_memory,
+        gtv_step_memory,
+        clustering,
+        modules_below,
+        import_time,
+        fit_time,
+    )
 }
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
+from benchmarks.classification import classification, classification_memory
 from benchmarks.epoch import epoch
 from benchmarks.gpu import gpu_epoch, require_gpu
+from benchmarks.graph_variants import GraphProblem
 from benchmarks.memory import training_memory
 from benchmarks.operators import Operator, measure, on_dataset, on_knn
 from benchmarks.records import Measurement
@@ -14,7 +16,7 @@ from benchmarks.scaling import hub, million_nodes, per_edge
 from benchmarks.startup import first_call, imports
 from benchmarks.variants import Problem
 
-__all__ = ["BENCHMARKS", "DATASETS", "SUITES", "Case", "Settings"]
+__all__ = ["BENCHMARKS", "DATASETS", "GRAPH_SETS", "SUITES", "Case", "Settings"]
 
 
 @dataclass(frozen=True)
@@ -26,6 +28,7 @@ class Settings:
         rounds: repetitions of each figure.
         mirror: local folder of datasets, or None.
         datasets: citation networks to run on.
+        graph_sets: sets of graphs to run on.
 
     """
 
@@ -33,6 +36,7 @@ class Settings:
     rounds: int
     mirror: str | None
     datasets: tuple[str, ...]
+    graph_sets: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -95,10 +99,23 @@ def _gpu(settings: Settings) -> Iterator[Case]:
         yield Case(f"gpu epoch, {name}", lambda name=name: on_card(name))
 
 
+def _classification(settings: Settings) -> Iterator[Case]:
+    for name in settings.graph_sets:
+        yield Case(
+            f"classification, {name}",
+            lambda name=name: [classification(GraphProblem.from_dataset(name, settings.mirror), name, settings.rounds)],
+        )
+        yield Case(
+            f"memory of classification, {name}",
+            lambda name=name: [classification_memory(name, settings.mirror, rounds=min(3, settings.rounds))],
+        )
+
+
 BENCHMARKS: dict[str, Callable[[Settings], Iterator[Case]]] = {
     "epoch": _epoch,
     "operators": _operators,
     "memory": _memory,
+    "classification": _classification,
     "startup": _startup,
     "scaling": _scaling,
     "million": _million,
@@ -107,3 +124,4 @@ BENCHMARKS: dict[str, Callable[[Settings], Iterator[Case]]] = {
 
 SUITES: dict[str, tuple[str, ...]] = {"short": ("epoch", "operators"), "full": tuple(BENCHMARKS)}
 DATASETS: dict[str, tuple[str, ...]] = {"short": ("cora",), "full": ("cora", "citeseer", "pubmed", "dblp")}
+GRAPH_SETS: dict[str, tuple[str, ...]] = {"short": ("mutag",), "full": ("mutag", "proteins", "nci1", "dd")}

@@ -12,7 +12,7 @@ from rich.table import Table
 
 from benchmarks.baselines import torch_geometric_pool as peer
 from benchmarks.records import Measurement, append
-from benchmarks.registry import BENCHMARKS, DATASETS, SUITES, Case, Settings
+from benchmarks.registry import BENCHMARKS, DATASETS, GRAPH_SETS, SUITES, Case, Settings
 from tvgnn.errors import DataError
 
 __all__ = ["main"]
@@ -60,14 +60,22 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--suite", choices=SUITES, default="short")
     parser.add_argument("--only", nargs="+", choices=BENCHMARKS, help="these benchmarks, at the sizes of the suite")
-    parser.add_argument("--datasets", nargs="+", choices=DATASETS["full"], help="these citation networks")
+    parser.add_argument(
+        "--datasets",
+        nargs="+",
+        choices=[*DATASETS["full"], *GRAPH_SETS["full"]],
+        help="these citation networks and sets of graphs",
+    )
     parser.add_argument("--rounds", type=int, default=15, help="repetitions; slow benchmarks stop earlier (default 15)")
     parser.add_argument("--mirror", help="local folder of datasets, as for tvgnn cluster; also TVGNN_MIRROR")
     parser.add_argument("--out", type=Path, default=_RECORDS, help="JSON-lines file that records are added to")
     options = parser.parse_args()
     console = Console(width=100)
-    datasets = tuple(options.datasets or DATASETS[options.suite])
-    settings = Settings(options.suite == "short", options.rounds, options.mirror, datasets)
+    networks, sets = (
+        tuple(name for name in known["full"] if name in options.datasets) if options.datasets else known[options.suite]
+        for known in (DATASETS, GRAPH_SETS)
+    )
+    settings = Settings(options.suite == "short", options.rounds, options.mirror, networks, sets)
     if not peer.AVAILABLE:
         console.print(f"{peer.NAME} is not installed and left out; benchmarks/README.md says how to add it")
     names = options.only or SUITES[options.suite]

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tvgnn.errors import GraphError
+from tvgnn.graph.adjacency import Adjacency
 from tvgnn.pooling import (
     AsymCheegerCutPooling,
     DiffPooling,
@@ -244,3 +245,22 @@ def test_impossible_ratios_are_refused(ratio):
 def test_diffpool_gnn_scores_need_the_graph():
     with pytest.raises(GraphError, match="adjacency"):
         made("diffpool-gnn").select(torch.zeros(3, 4, dtype=torch.float64))
+
+
+@pytest.mark.parametrize("name", WITH_ASSIGNMENTS)
+def test_a_shared_symmetric_adjacency_gives_the_same(name):
+    pool, generator = made(name), torch.Generator().manual_seed(8)
+    x = torch.randn(2, 5, 4, generator=generator, dtype=torch.float64)
+    adj = torch.rand(2, 5, 5, generator=generator, dtype=torch.float64)
+    adj = adj + adj.transpose(1, 2)
+    results = []
+    for symmetric in (False, True):
+        weights = adj.clone().requires_grad_()
+        out = pool(x, adj=Adjacency.from_dense(weights, symmetric=symmetric))
+        (out.x.sum() + out.adj.square().sum() + sum(out.losses.values())).backward()
+        results.append((out.x, out.adj, weights.grad, pool.mlp[0].weight.grad.clone()))
+        pool.zero_grad()
+    for general, symmetric in zip(*results, strict=True):
+        assert torch.allclose(general, symmetric)
+    with pytest.raises(GraphError, match="blocks of 5"):
+        pool(x[:1], adj=Adjacency.from_dense(adj))

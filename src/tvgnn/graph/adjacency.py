@@ -96,11 +96,12 @@ class Adjacency(SparseMatrix):
         return cls(indptr.to(dtype), columns.to(dtype), values, num_nodes, undirected, lists)
 
     @classmethod
-    def from_dense(cls, adj: Tensor, mask: Tensor | None = None) -> Self:
+    def from_dense(cls, adj: Tensor, mask: Tensor | None = None, *, symmetric: bool = False) -> Self:
         """View a batch of dense adjacencies (B, N, N) as one graph of B * N nodes in which zeros are entries too.
 
         Every pair of a graph is an entry, so the gradient reaches the zeros of a pooled adjacency as well. With a mask
-        (B, N) of bool the nodes are those it marks, in order.
+        (B, N) of bool the nodes are those it marks, in order. ``symmetric`` says that every adjacency equals its
+        transpose, up to rounding, as pooled ones do; backward passes then take half the time.
         """
         _check_layout(adj)
         if adj.dim() != 3 or adj.shape[1] != adj.shape[2]:
@@ -115,7 +116,8 @@ class Adjacency(SparseMatrix):
         keep = batch * nodes * nodes <= _LARGEST_KEPT and not torch.compiler.is_compiling()
         indptr, indices, lists = (_kept_pattern if keep else _complete_pattern)(batch, nodes, adj.device)
         values = adj.reshape(-1)
-        return cls(indptr, indices, values, batch * nodes, transposed=lists, loops_count=True, block=nodes)
+        columns = None if symmetric else lists
+        return cls(indptr, indices, values, batch * nodes, symmetric, columns, loops_count=True, block=nodes)
 
     def by_locality(self, width: int = 128) -> Self:
         """Let `gtv_step` gather rows in an order that keeps neighbours together, where that pays.

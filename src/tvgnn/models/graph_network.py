@@ -155,23 +155,19 @@ class GraphNetwork(nn.Module):
                 x = self._act(conv(x, batch.edge_index, batch.edge_weight))
         out: PoolingOutput = self.pools[0](x, batch.adjacency, batch=batch.groups)
         losses = {f"{name}_1": loss for name, loss in out.losses.items()}
-        x, adj = self._dense_block(1, out)
-        out = self.pools[1](x, adj=adj)
+        x, adjacency = self._dense_block(1, out)
+        out = self.pools[1](x, adj=adjacency)
         losses |= {f"{name}_2": loss for name, loss in out.losses.items()}
         x, _ = self._dense_block(2, out)
         return x.mean(1), losses
 
-    def _dense_block(self, number: int, out: PoolingOutput) -> tuple[Tensor, Tensor]:
-        """Message passing on pooled graphs: features (B, K, width) and the adjacencies (B, K, K)."""
+    def _dense_block(self, number: int, out: PoolingOutput) -> tuple[Tensor, Adjacency]:
+        """Message passing on pooled graphs: features (B, K, width) and the adjacencies, ready for the next pooling."""
         x, adj = out.x, cast(Tensor, out.adj)
-        if self.config.pooling == "tvgnn":
-            shared = Adjacency.from_dense(adj)
-            for conv in self._block(number):
-                x = conv(x, shared)
-            return x, adj
+        shared = Adjacency.from_dense(adj, symmetric=True)  # S^T A S of a symmetric A, scaled alike on both sides
         for conv in self._block(number):
-            x = self._act(conv(x, adj))
-        return x, adj
+            x = conv(x, shared) if isinstance(conv, DenseGTVConv) else self._act(conv(x, adj))
+        return x, shared
 
     def _embed_kept_nodes(self, batch: GraphBatch) -> tuple[Tensor, dict[str, Tensor]]:
         x, edges, weights, groups = batch.x, batch.edge_index, batch.edge_weight, batch.groups

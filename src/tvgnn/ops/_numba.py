@@ -67,7 +67,9 @@ inline = njit(fastmath=FASTMATH, error_model="numpy", cache=True, nogil=True)
 
 def as_array(tensor: Tensor) -> np.ndarray:
     """Share a CPU tensor's memory as a C-contiguous array."""
-    return tensor.detach().contiguous().numpy()
+    if tensor.requires_grad:
+        tensor = tensor.detach()
+    return (tensor if tensor.is_contiguous() else tensor.contiguous()).numpy()
 
 
 def use_threads(elements: int) -> None:

@@ -97,7 +97,7 @@ class DensePooling(nn.Module):
         batch: Tensor | Grouping | None = None,
         batch_size: int | None = None,
         *,
-        adj: Tensor | None = None,
+        adj: Tensor | Adjacency | None = None,
         mask: Tensor | None = None,
     ) -> PoolingOutput:
         """Pool a graph or a batch of graphs.
@@ -108,8 +108,9 @@ class DensePooling(nn.Module):
             edge_weight: (E,) or None.
             batch: (N,) graph of every node in any order, a `Grouping`, or None for one graph.
             batch_size: number of graphs; by default the last of ``batch`` + 1.
-            adj: (B, N, N) dense adjacencies instead of ``edge_index``. A diagonal counts as weight inside a cluster
-                of an earlier pooling: in the total weight, not in the variation.
+            adj: (B, N, N) dense adjacencies instead of ``edge_index``, or `Adjacency.from_dense` of them without a
+                mask, which several layers can share. A diagonal counts as weight inside a cluster of an earlier
+                pooling: in the total weight, not in the variation.
             mask: (B, N) bool, True for real nodes, with ``adj`` only.
 
         Returns:
@@ -137,13 +138,18 @@ class DensePooling(nn.Module):
         adjacency = Adjacency.from_edge_index(edge_index, edge_weight, x.shape[0])
         return self._pool(x, adjacency, Grouping.of(batch, x, batch_size))
 
-    def _pool_dense(self, x: Tensor, adj: Tensor, mask: Tensor | None) -> PoolingOutput:
+    def _pool_dense(self, x: Tensor, adj: Tensor | Adjacency, mask: Tensor | None) -> PoolingOutput:
+        if isinstance(adj, Adjacency):
+            if mask is not None or x.dim() != 3 or (adj.block, adj.num_nodes) != (x.shape[1], x.shape[0] * x.shape[1]):
+                raise GraphError(
+                    f"expected x (B, N, F) with the Adjacency.from_dense of B adjacencies and no mask, got "
+                    f"{tuple(x.shape)} and {adj.num_nodes} nodes in blocks of {adj.block}"
+                )
+            return self._pool_blocks(x, adj)
         if x.dim() != 3 or adj.shape != (*x.shape[:2], x.shape[1]):
             raise GraphError(f"expected x (B, N, F) and adj (B, N, N), got {tuple(x.shape)} and {tuple(adj.shape)}")
         if mask is None:
-            groups = Grouping.equal(x.shape[0], x.shape[1], x.device)
-            out = self._pool(x.flatten(0, 1), Adjacency.from_dense(adj.to(x.dtype)), groups)
-            return replace(out, assignments=cast(Tensor, out.assignments).unflatten(0, x.shape[:2]))
+            return self._pool_blocks(x, Adjacency.from_dense(adj.to(x.dtype)))
         if mask.shape != x.shape[:2]:
             raise GraphError(f"expected mask of shape {tuple(x.shape[:2])}, got {tuple(mask.shape)}")
         x, adj, mask = clear_padding(x, adj, mask)
@@ -151,6 +157,12 @@ class DensePooling(nn.Module):
         s = cast(Tensor, out.assignments)
         padded = s.new_zeros(*mask.shape, self.k).masked_scatter(mask[:, :, None], s)
         return replace(out, assignments=padded)
+
+    def _pool_blocks(self, x: Tensor, adjacency: Adjacency) -> PoolingOutput:
+        """Pool graphs of the same size, x (B, N, F)."""
+        groups = Grouping.equal(x.shape[0], x.shape[1], x.device)
+        out = self._pool(x.flatten(0, 1), adjacency, groups)
+        return replace(out, assignments=cast(Tensor, out.assignments).unflatten(0, x.shape[:2]))
 
     def _pool(self, x: Tensor, adjacency: Adjacency, groups: Grouping) -> PoolingOutput:
         """Select, reduce and connect nodes (N, F) of a batch of graphs."""
