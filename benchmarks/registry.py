@@ -107,7 +107,7 @@ def _classification(settings: Settings) -> Iterator[Case]:
         )
         yield Case(
             f"memory of classification, {name}",
-            lambda name=name: [classification_memory(name, settings.mirror, rounds=min(3, settings.rounds))],
+            lambda name=name: classification_memory(name, settings.mirror, rounds=min(3, settings.rounds)),
         )
 
 
