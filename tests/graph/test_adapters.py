@@ -251,7 +251,7 @@ def test_pyg_number_of_nodes_comes_from_the_data_not_the_edges():
 
 def test_pyg_fields_that_are_not_used_leave_a_note():
     edge_index = torch.tensor([[0, 1], [1, 0]])
-    graph = Graph.from_pyg(Data(edge_index=edge_index, edge_attr=torch.ones(2, 3), y=torch.tensor([1]), num_nodes=2))
+    graph = Graph.from_pyg(Data(edge_index=edge_index, edge_attr=torch.ones(2, 3), y=torch.ones(3), num_nodes=2))
     assert graph.y is None
     assert [note.split(" is")[0] for note in graph.report.notes] == ["edge_attr", "y"]
 

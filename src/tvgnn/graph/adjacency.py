@@ -16,7 +16,7 @@ from tvgnn.graph.sparse_matrix import SparseMatrix, TransposedLists, index_dtype
 if TYPE_CHECKING:
     from tvgnn.graph.graph import Graph
 
-__all__ = ["Adjacency", "clear_padding"]
+__all__ = ["Adjacency", "check_dense", "check_edges", "clear_padding"]
 
 
 _PATTERNS_KEPT = 8  # of complete graphs, whose arrays depend on their sizes alone
@@ -77,7 +77,7 @@ class Adjacency(SparseMatrix):
                     f"expected an adjacency of {num_nodes} nodes (the rows of x), got one of {edge_index.num_nodes}"
                 )
             return edge_index
-        _check(edge_index, edge_weight, num_nodes)
+        check_edges(edge_index, edge_weight, num_nodes)
         undirected = edge_weight is None and bool(getattr(edge_index, "is_undirected", False))
         cached = _cached_rows(edge_index, num_nodes)
         if hasattr(edge_index, "as_tensor"):
@@ -103,7 +103,7 @@ class Adjacency(SparseMatrix):
         (B, N) of bool the nodes are those it marks, in order. ``symmetric`` says that every adjacency equals its
         transpose, up to rounding, as pooled ones do; backward passes then take half the time.
         """
-        _check_layout(adj)
+        check_dense(adj)
         if adj.dim() != 3 or adj.shape[1] != adj.shape[2]:
             raise GraphError(f"expected adj of shape (B, N, N), got {tuple(adj.shape)}; add a batch axis for one graph")
         if mask is not None:
@@ -117,7 +117,7 @@ class Adjacency(SparseMatrix):
         indptr, indices, lists = (_kept_pattern if keep else _complete_pattern)(batch, nodes, adj.device)
         values = adj.reshape(-1)
         columns = None if symmetric else lists
-        return cls(indptr, indices, values, batch * nodes, symmetric, columns, loops_count=True, block=nodes)
+        return cls(indptr, indices, values, batch * nodes, symmetric, columns, loops_count=True, block=nodes or None)
 
     def by_locality(self, width: int = 128) -> Self:
         """Let `gtv_step` gather rows in an order that keeps neighbours together, where that pays.
@@ -216,13 +216,17 @@ _kept_pattern = lru_cache(maxsize=_PATTERNS_KEPT)(_complete_pattern)
 
 def clear_padding(x: Tensor, adj: Tensor, mask: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """Set features (B, N, F) and adjacencies (B, N, N) to zero at padded nodes, NaN included; mask (B, N) as bool."""
-    _check_layout(adj)
+    check_dense(adj)
     real = mask.bool()
     pairs = real[:, :, None] & real[:, None, :]
     return x.masked_fill(~real[:, :, None], 0), adj.masked_fill(~pairs, 0), real
 
 
-def _check_layout(adj: Tensor) -> None:
+def check_dense(adj: Any) -> None:
+    """Raise a `GraphError` unless this is a tensor of real numbers that is not stored sparse."""
+    if not isinstance(adj, Tensor) or adj.is_complex():
+        got = adj.dtype if isinstance(adj, Tensor) else type(adj).__name__
+        raise GraphError(f"expected adj to be a tensor of real numbers, got {got}")
     if adj.layout != torch.strided:
         raise GraphError(f"expected a dense adj, got layout {adj.layout}; convert it with .to_dense()")
 
@@ -235,7 +239,8 @@ def _cached_rows(edge_index: Any, num_nodes: int) -> Tensor | None:
     return indptr if indptr.shape[0] == num_nodes + 1 else None
 
 
-def _check(edge_index: Any, edge_weight: Tensor | None, num_nodes: int) -> None:
+def check_edges(edge_index: Any, edge_weight: Any, num_nodes: int) -> None:
+    """Raise a `GraphError` unless these are (2, E) integers below ``num_nodes`` and None or (E,) real weights."""
     if not isinstance(edge_index, Tensor):
         raise GraphError(
             f"expected edge_index to be an integer tensor of shape (2, E), got {type(edge_index).__name__}; "
@@ -248,6 +253,9 @@ def _check(edge_index: Any, edge_weight: Tensor | None, num_nodes: int) -> None:
         )
     if edge_index.is_floating_point() or edge_index.is_complex() or edge_index.dtype == torch.bool:
         raise GraphError(f"expected edge_index to hold integers, got {edge_index.dtype}; convert it with .long()")
+    if edge_weight is not None and (not isinstance(edge_weight, Tensor) or edge_weight.is_complex()):
+        got = edge_weight.dtype if isinstance(edge_weight, Tensor) else type(edge_weight).__name__
+        raise GraphError(f"expected edge_weight to be a tensor of real numbers, one per edge, or None, got {got}")
     if edge_weight is not None and edge_weight.shape != edge_index.shape[1:]:
         raise GraphError(
             f"expected one weight per edge, shape ({edge_index.shape[1]},), got edge_weight of shape "

@@ -48,11 +48,16 @@ class Grouping:
 
         """
         nodes = x.shape[0]
+        _check_batch_size(batch_size)
         if batch is None:
+            if batch_size not in (None, 1):
+                raise GraphError(f"expected batch, the graph of every node, with batch_size {batch_size}, got none")
             return cls(torch.arange(2, device=x.device) * nodes, nodes, 1, longest=nodes)
         if isinstance(batch, cls):
             if batch.num_nodes != nodes:
                 raise GraphError(f"expected a grouping of {nodes} nodes, the rows given, got one of {batch.num_nodes}")
+            if batch_size not in (None, batch.size):
+                raise GraphError(f"expected batch_size {batch.size} as in the grouping, or none, got {batch_size}")
             return batch
         numbers, size = _graph_numbers(batch, nodes, batch_size)
         counts = torch.zeros(size + 1, dtype=torch.int64, device=x.device)
@@ -112,6 +117,13 @@ class Grouping:
         return self.order is None and self.longest is not None and self.size * self.longest == self.num_nodes
 
 
+def _check_batch_size(batch_size: Any) -> None:
+    if batch_size is None or torch.compiler.is_compiling():
+        return
+    if not hasattr(batch_size, "__index__") or isinstance(batch_size, bool) or batch_size < 0:
+        raise GraphError(f"expected batch_size to be an integer >= 0, the number of graphs, got {batch_size!r}")
+
+
 def _graph_numbers(batch: Any, nodes: int, batch_size: int | None) -> tuple[Tensor, int]:
     """Check the graph numbers of ``nodes`` nodes and return them as int64, and how many graphs there are."""
     if not isinstance(batch, Tensor):
@@ -124,7 +136,7 @@ def _graph_numbers(batch: Any, nodes: int, batch_size: int | None) -> tuple[Tens
     if torch.compiler.is_compiling() and batch_size is not None:
         return batch, batch_size
     low, high = (int(batch.min().item()), int(batch.max().item())) if nodes else (0, -1)
-    size = high + 1 if batch_size is None else batch_size
+    size = high + 1 if batch_size is None else int(batch_size)
     if low < 0 or high >= size:
         raise GraphError(f"expected batch numbers in [0, {size}), got {low if low < 0 else high}")
     return batch, size

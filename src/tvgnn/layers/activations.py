@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 
 import torch
@@ -27,12 +28,26 @@ def resolve_activation(act: str | Callable[[Tensor], Tensor] | None) -> tuple[st
     if name in ACTIVATIONS:
         return name, None
     function = getattr(torch.nn.functional, name, None) if name else None
-    if not callable(function):
+    if not callable(function) or not _keeps_shape(function):
         raise ValueError(
-            f"expected act to be a name in torch.nn.functional (such as 'relu', 'elu', 'gelu'), a callable or None, "
-            f"got {act!r}"
+            f"expected act to be a name in torch.nn.functional that needs no more than "
+            f"the numbers (such as 'relu', 'elu', 'gelu'), a callable or None, got {act!r}"
         )
     return "identity", function
+
+
+def _keeps_shape(function: Callable[..., object]) -> bool:
+    """Whether a function of torch.nn.functional works on numbers alone, as an activation does and a loss does not."""
+    if torch.compiler.is_compiling():
+        return True  # looked at when the layer was made
+    probe = torch.zeros(1, 2)
+    with warnings.catch_warnings(), torch.random.fork_rng(devices=[]):
+        warnings.simplefilter("error")  # softmax guesses a dimension, with a warning
+        try:
+            found = function(probe)
+        except Exception:  # whatever it misses
+            return False
+    return isinstance(found, Tensor) and found.shape == probe.shape
 
 
 def activation_function(act: str | Callable[[Tensor], Tensor] | None) -> Callable[[Tensor], Tensor]:

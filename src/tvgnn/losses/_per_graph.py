@@ -22,8 +22,11 @@ def checked(assignments: Tensor) -> Tensor:
 
 
 def positive_or_one(denominator: Tensor) -> Tensor:
-    """The denominator where it is positive, else 1, so that value and gradient of 0 / 0 are 0."""
-    return torch.where(denominator > 0, denominator, 1)
+    """The denominator where it is positive, else 1, so that value and gradient of 0 / 0 are 0.
+
+    Numbers too small to have a finite reciprocal count as 0.
+    """
+    return torch.where(denominator >= torch.finfo(denominator.dtype).tiny, denominator, 1)
 
 
 def mean_of_ratios(numerator: Tensor, denominator: Tensor, groups: Grouping) -> Tensor:

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from tvgnn.graph.adjacency import Adjacency
 from tvgnn.graph.grouping import Grouping
-from tvgnn.losses._per_graph import checked, mean_of_ratios
+from tvgnn.losses._per_graph import checked, mean_of_ratios, positive_or_one
 from tvgnn.ops.asymmetric_norm import asymmetric_norm
 from tvgnn.ops.cheeger_cut import cheeger_cut
 from tvgnn.ops.total_variation import total_variation
@@ -154,4 +154,4 @@ def cheeger_cut_losses(
     assignments, variation, norm = cheeger_cut(logits, adjacency, rho, backend=backend)
     total = 2 * adjacency.total_weight(assignments.dtype)
     balance = 1 - norm / (logits.shape[0] * _largest_norm_per_node(clusters, rho))
-    return assignments, variation / torch.where(total > 0, total, 1), balance
+    return assignments, variation / positive_or_one(total), balance

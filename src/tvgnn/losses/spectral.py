@@ -132,8 +132,9 @@ def modularity_loss(
     degrees = adjacency.row_sums(s.dtype)
     total = positive_or_one(groups.sum(degrees))
     inside = groups.sum((s * neighbor_sum(adjacency, s, backend=backend)).sum(1))
-    expected = groups.sum(s * degrees[:, None]).square().sum(1) / total
-    return ((expected - inside) / total).mean()
+    # divided before it is squared: the square of a weight near 1e20 or 1e-20 is no float32
+    expected = (groups.sum(s * degrees[:, None]) / total[:, None]).square().sum(1)
+    return (expected - inside / total).mean()
 
 
 def collapse_loss(

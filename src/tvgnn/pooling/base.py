@@ -5,7 +5,7 @@ A method supplies the assignments (`DensePooling.select`) and `auxiliary_losses`
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
@@ -13,14 +13,14 @@ import torch
 from torch import Tensor, nn
 
 from tvgnn.errors import GraphError
-from tvgnn.graph.adjacency import Adjacency, clear_padding
+from tvgnn.graph.adjacency import Adjacency, check_dense, clear_padding
 from tvgnn.graph.grouping import Grouping
 from tvgnn.layers.by_rows import by_rows
 from tvgnn.layers.mlp import assignment_mlp
 from tvgnn.ops.neighbor_sum import neighbor_sum
 from tvgnn.pooling.output import PoolingOutput
 
-__all__ = ["LARGEST_INNER", "DensePooling"]
+__all__ = ["LARGEST_INNER", "DensePooling", "at_least_float32"]
 
 LARGEST_INNER = 2**26
 ROWS_AT_ONCE = 8192
@@ -53,13 +53,17 @@ class DensePooling(nn.Module):
         low_memory: bool = False,
     ) -> None:
         super().__init__()
-        if k < 1:
-            raise ValueError(f"expected k >= 1 clusters, got {k}")
-        if isinstance(mlp_channels, int) or not mlp_channels or min(mlp_channels) < 1:
-            raise ValueError(f"expected mlp_channels to list the input width and the hidden widths, got {mlp_channels}")
-        self.k, self.backend, self.low_memory = k, backend, low_memory
-        self.hidden_widths = tuple(mlp_channels[1:])
-        self.mlp = assignment_mlp(mlp_channels, k, mlp_activation, bias)
+        if not _is_width(k):
+            raise ValueError(f"expected k to be an integer >= 1, the number of clusters, got {k!r}")
+        widths = list(mlp_channels) if isinstance(mlp_channels, Iterable) else []
+        if not widths or not all(map(_is_width, widths)):
+            raise ValueError(
+                f"expected mlp_channels to list the input width and the hidden widths, integers >= 1, got "
+                f"{mlp_channels!r}"
+            )
+        self.k, self.backend, self.low_memory = int(k), backend, low_memory
+        self.hidden_widths = tuple(map(int, widths[1:]))
+        self.mlp = assignment_mlp(list(map(int, widths)), self.k, mlp_activation, bias)
 
     def select(self, x: Tensor, adjacency: Adjacency | None = None) -> Tensor:
         """Soft assignments (..., K) of nodes with features x (..., F); rows sum to 1 (paper, eq. 17)."""
@@ -70,7 +74,7 @@ class DensePooling(nn.Module):
         rows, inner = x.numel() // x.shape[-1], sum(self.hidden_widths)
         piecewise = x.dim() == 2 and (self.low_memory or rows * inner > LARGEST_INNER)
         scores: Tensor = by_rows(self.mlp, x, ROWS_AT_ONCE) if piecewise else self.mlp(x)
-        return scores.float() if scores.dtype in (torch.bfloat16, torch.float16) else scores
+        return at_least_float32(scores)
 
     def select_with_losses(self, x: Tensor, adjacency: Adjacency, groups: Grouping) -> tuple[Tensor, dict[str, Tensor]]:
         """Soft assignments (N, K) of nodes with features x (N, F), and their `auxiliary_losses`."""
@@ -121,15 +125,23 @@ class DensePooling(nn.Module):
 
         """
         first = cast(nn.Linear, self.mlp[0])
-        if not isinstance(x, Tensor) or x.dim() < 2 or x.shape[-1] != first.in_features:
-            got = tuple(x.shape) if isinstance(x, Tensor) else type(x).__name__
-            raise GraphError(f"expected x to be a tensor with {first.in_features} columns (mlp_channels[0]), got {got}")
+        if not isinstance(x, Tensor) or x.is_complex():
+            got = x.dtype if isinstance(x, Tensor) else type(x).__name__
+            raise GraphError(
+                f"expected x to be a tensor of numbers with {first.in_features} columns (mlp_channels[0]), got {got}"
+            )
+        if x.dim() < 2 or x.shape[-1] != first.in_features:
+            raise GraphError(
+                f"expected x to be a tensor with {first.in_features} columns (mlp_channels[0]), got {tuple(x.shape)}"
+            )
         x = x.to(first.weight.dtype)
         if (edge_index is None) == (adj is None):
             raise GraphError("expected either edge_index or adj, got " + ("neither" if adj is None else "both"))
         if adj is not None:
-            if edge_weight is not None or batch is not None:
-                raise GraphError("expected mask with adj, got edge_weight or batch; those go with edge_index")
+            if edge_weight is not None or batch is not None or batch_size is not None:
+                raise GraphError(
+                    "expected mask with adj, got edge_weight, batch or batch_size; they go with edge_index"
+                )
             return self._pool_dense(x, adj, mask)
         if mask is not None:
             raise GraphError("expected batch with edge_index, got mask; that goes with adj")
@@ -146,10 +158,13 @@ class DensePooling(nn.Module):
                     f"{tuple(x.shape)} and {adj.num_nodes} nodes in blocks of {adj.block}"
                 )
             return self._pool_blocks(x, adj)
+        check_dense(adj)
         if x.dim() != 3 or adj.shape != (*x.shape[:2], x.shape[1]):
             raise GraphError(f"expected x (B, N, F) and adj (B, N, N), got {tuple(x.shape)} and {tuple(adj.shape)}")
         if mask is None:
             return self._pool_blocks(x, Adjacency.from_dense(adj.to(x.dtype)))
+        if not isinstance(mask, Tensor):
+            raise GraphError(f"expected mask to be a tensor, True for real nodes, got {type(mask).__name__}")
         if mask.shape != x.shape[:2]:
             raise GraphError(f"expected mask of shape {tuple(x.shape[:2])}, got {tuple(mask.shape)}")
         x, adj, mask = clear_padding(x, adj, mask)
@@ -169,6 +184,18 @@ class DensePooling(nn.Module):
         s, losses = self.select_with_losses(x, adjacency, groups)
         neighbors = neighbor_sum(self.coarsened(adjacency), s, backend=self.backend)
         transposed = groups.pad(s).transpose(1, 2)
-        pooled, adj = transposed @ groups.pad(x), self.rescale(transposed @ groups.pad(neighbors))
+        pooled = transposed @ groups.pad(x).to(s.dtype)
+        adj = self.rescale(transposed @ groups.pad(neighbors))
+        if x.dtype in (torch.bfloat16, torch.float16):  # a network in half precision, whose next layer expects it
+            pooled, adj = pooled.to(x.dtype), adj.to(x.dtype)
         valid = torch.ones(pooled.shape[:2], dtype=torch.bool, device=x.device)
         return PoolingOutput(pooled, adj, valid, s, losses)
+
+
+def at_least_float32(x: Tensor) -> Tensor:
+    """Half precision as float32, anything else as it is."""
+    return x.float() if x.dtype in (torch.bfloat16, torch.float16) else x
+
+
+def _is_width(value: Any) -> bool:
+    return hasattr(value, "__index__") and not isinstance(value, bool | Tensor) and value >= 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+import torch
 from torch import Tensor, nn
 
 from tvgnn.errors import GraphError
@@ -11,7 +12,7 @@ from tvgnn.graph.adjacency import Adjacency
 from tvgnn.graph.grouping import Grouping
 from tvgnn.losses import entropy_loss, link_loss
 from tvgnn.ops.neighbor_sum import neighbor_sum
-from tvgnn.pooling.base import DensePooling
+from tvgnn.pooling.base import DensePooling, at_least_float32
 
 __all__ = ["DiffPooling"]
 
@@ -69,13 +70,14 @@ class DiffPooling(DensePooling):
             return super().score(x)
         if adjacency is None:
             raise GraphError('expected the adjacency too, since assignment="gnn" averages over neighbours')
-        scale = (adjacency.row_sums(x.dtype) + 1).rsqrt()[:, None]
+        degrees = adjacency.row_sums(x.dtype) + 1
+        scale = (torch.where(degrees > 0, degrees, 1).rsqrt() * (degrees > 0))[:, None]  # weights may be negative
         for layer in self.mlp:
             x = layer(x)
             if isinstance(layer, nn.Linear):  # D^-1/2 (A + I) D^-1/2
                 scaled = scale * x
                 x = scale * (neighbor_sum(adjacency, scaled, backend=self.backend) + scaled)
-        return x
+        return at_least_float32(x)
 
     def auxiliary_losses(self, assignments: Tensor, adjacency: Adjacency, groups: Grouping) -> dict[str, Tensor]:
         """``link`` and ``entropy``, each times its coefficient."""

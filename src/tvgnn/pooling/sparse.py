@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import warnings
+from numbers import Real
 from typing import Any, cast
 
 from torch import Tensor, nn
 
 from tvgnn.errors import GraphError
+from tvgnn.graph.adjacency import check_edges
 from tvgnn.graph.grouping import Grouping
 from tvgnn.pooling.output import PoolingOutput
 
@@ -30,18 +32,16 @@ class NodePooling(nn.Module):
 
     def __init__(self, in_channels: int, ratio: float | int = 0.5) -> None:
         super().__init__()
-        valid = ratio >= 1 if isinstance(ratio, int) else 0 < ratio <= 1
-        if in_channels < 1 or not valid:
-            raise ValueError(
-                f"expected in_channels >= 1 and ratio in (0, 1] or an integer number of nodes >= 1, got {in_channels} "
-                f"and {ratio}"
-            )
-        self.in_channels, self.ratio = in_channels, ratio
+        if not hasattr(in_channels, "__index__") or isinstance(in_channels, bool) or in_channels < 1:
+            raise ValueError(f"expected in_channels to be an integer >= 1, the columns of x, got {in_channels!r}")
+        self.in_channels, self.ratio = int(in_channels), _checked_ratio(ratio)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)  # raised by the imports of PyTorch Geometric itself
             from torch_geometric.nn import pool
-        number = _EVERY_NODE if isinstance(ratio, float) and ratio == 1 else ratio  # PyG takes 1.0 for one node
-        self.pool = cast(nn.Module, getattr(pool, self._name)(in_channels, number))
+        kept = (
+            _EVERY_NODE if self.ratio == 1 and isinstance(self.ratio, float) else self.ratio
+        )  # PyG takes 1.0 for one node
+        self.pool = cast(nn.Module, getattr(pool, self._name)(self.in_channels, kept))
 
     def directions(self) -> list[nn.Parameter]:
         """Parameters whose length changes nothing, since they are normalised.
@@ -62,7 +62,7 @@ class NodePooling(nn.Module):
 
         Parameters:
             x: (N, in_channels).
-            edge_index: (2, E) integers.
+            edge_index: (2, E) integers or ``EdgeIndex``.
             edge_weight: (E,) or None; kept with its edge, not looked at.
             batch: (N,) graph of every node, a `Grouping`, or None for one graph.
             batch_size: number of graphs; by default the last of ``batch`` + 1.
@@ -74,14 +74,27 @@ class NodePooling(nn.Module):
             GraphError: shapes that do not fit each other.
 
         """
-        if x.dim() != 2 or x.shape[1] != self.in_channels:
-            raise GraphError(f"expected x of shape (N, {self.in_channels}), got {tuple(x.shape)}")
+        if not isinstance(x, Tensor) or x.is_complex() or x.dim() != 2 or x.shape[1] != self.in_channels:
+            got = f"{tuple(x.shape)} of {x.dtype}" if isinstance(x, Tensor) else type(x).__name__
+            raise GraphError(f"expected x of shape (N, {self.in_channels}) with real numbers, got {got}")
+        x = x.to(self.directions()[0].dtype)
+        check_edges(edge_index, edge_weight, x.shape[0])
+        if hasattr(edge_index, "as_tensor"):  # an EdgeIndex, whose order PyG would keep
+            edge_index = edge_index.as_tensor()
+        edge_index = edge_index.long()
         groups = Grouping.of(batch, x, batch_size)
         numbers = groups.batch if groups.batch is not None else edge_index.new_zeros(x.shape[0])
         if x.shape[0] == 0:
             return PoolingOutput(x, edge_index=edge_index, edge_weight=edge_weight, batch=numbers, kept=numbers)
         pooled, edges, weights, numbers, kept, _ = self.pool(x, edge_index, edge_weight, numbers)
         return PoolingOutput(pooled, edge_index=edges, edge_weight=weights, batch=numbers, kept=kept)
+
+
+def _checked_ratio(ratio: Any) -> float | int:
+    whole = hasattr(ratio, "__index__") and not isinstance(ratio, bool)
+    if not isinstance(ratio, Real) or isinstance(ratio, bool) or not (ratio >= 1 if whole else 0 < ratio <= 1):
+        raise ValueError(f"expected ratio in (0, 1] or an integer number of nodes >= 1, got {ratio!r}")
+    return int(ratio) if whole else float(ratio)
 
 
 class TopKPooling(NodePooling):

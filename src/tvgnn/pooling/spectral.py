@@ -19,6 +19,10 @@ def _without_diagonal_normalized(adj: Tensor) -> Tensor:
     """``D^-1/2 A D^-1/2`` of adjacencies (B, K, K) whose diagonal is set to zero first."""
     diagonal = torch.eye(adj.shape[-1], dtype=torch.bool, device=adj.device)
     adj = adj.masked_fill(diagonal, 0)
+    # the result does not depend on the scale, but the slope of a root of 1e-30 is no float32; powers of 2 round nothing
+    size = adj.detach().abs().amax((1, 2), keepdim=True)
+    scale = torch.exp2(-torch.frexp(size).exponent.clamp(-100, 100).to(adj.dtype))
+    adj = adj * scale * (size >= torch.finfo(adj.dtype).tiny)
     degrees = adj.sum(-1)
     connected = degrees > 0
     scale = torch.where(connected, degrees, 1).rsqrt() * connected
