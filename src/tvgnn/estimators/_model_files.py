@@ -65,10 +65,12 @@ def read_model(
         broken = next((name for name, value in arrays.items() if not torch.isfinite(value).all()), None)
         if broken is not None:
             raise ValueError(f"expected finite numbers in {broken}")
+        if any(value.is_complex() for value in arrays.values()):
+            raise ValueError("expected real numbers in all arrays")
         return rebuild(description, arrays)
     except DataError:
         raise
-    except (AttributeError, KeyError, TypeError, ValueError, RuntimeError, SafetensorError) as error:
+    except (AttributeError, KeyError, TypeError, ValueError, RuntimeError, OSError, SafetensorError) as error:
         reason = f"no entry {error}" if isinstance(error, KeyError) else str(error)
         raise DataError(
             f"expected a model that {writer}.save() wrote in {path}, but it is damaged: {reason}"

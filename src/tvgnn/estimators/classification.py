@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import torch
 from sklearn.base import ClassifierMixin, TransformerMixin
-from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 from torch.nn import functional
 
 from tvgnn.estimators.graph_estimator import GraphEstimator, Targets
+from tvgnn.estimators.graph_presets import is_number
 
 __all__ = ["TVGraphClassifier"]
 
@@ -184,32 +186,41 @@ class TVGraphClassifier(ClassifierMixin, TransformerMixin, GraphEstimator):
         """Accuracy; y by default what the graphs carry."""
         from sklearn.metrics import accuracy_score
 
+        check_is_fitted(self)
         checked, targets = self._inputs(graphs, y)
-        return float(accuracy_score(targets, self.predict(checked), sample_weight=sample_weight))
+        _check_one_each(targets)
+        self._check_kind(targets)
+        correct = targets == self.predict(checked)  # scikit-learn would refuse classes such as 0.5
+        return float(accuracy_score(np.ones_like(correct), correct, sample_weight=sample_weight))
 
     def described_targets(self) -> dict[str, Any]:
         """See `GraphEstimator.described_targets`."""
-        return {"classes": self.classes_.tolist()}
+        return {"classes": self.classes_.tolist(), "dtype": self.classes_.dtype.str}
 
     def restore_targets(self, description: dict[str, Any]) -> int:
         """See `GraphEstimator.restore_targets`."""
-        self.classes_ = np.asarray(description["classes"])
-        return len(self.classes_)
+        classes = np.asarray(description["classes"], np.dtype(description.get("dtype")))
+        if classes.ndim != 1 or classes.dtype.kind not in "biufU" or not np.array_equal(classes, np.unique(classes)):
+            raise ValueError(f"expected classes in order, each once, got {description['classes']}")
+        if classes.tolist() != description["classes"]:
+            raise ValueError(f"expected classes of one kind, got {description['classes']}")
+        self.classes_ = classes
+        return len(classes)
 
     def _learn_targets(self, targets: Targets) -> int:
-        if targets.ndim != 1:
-            raise ValueError(f"expected one class a graph, got y of shape {targets.shape}")
+        _check_one_each(targets)
         self.classes_ = np.unique(targets)
         if len(self.classes_) < 2:
             raise ValueError(f"expected at least 2 classes among the training graphs, got {self.classes_.tolist()}")
-        weights = compute_class_weight(self.class_weight, classes=self.classes_, y=targets)
-        self._class_weights = None if self.class_weight is None else torch.tensor(weights, dtype=torch.float32)
+        self._class_weights = _class_weights(self.class_weight, self.classes_, targets)
         return len(self.classes_)
 
     def _encoded(self, targets: Targets) -> Tensor:
+        _check_one_each(targets)
+        self._check_kind(targets)
         unknown = targets[~np.isin(targets, self.classes_)]
         if unknown.size:
-            raise ValueError(f"expected classes of the training graphs, got {unknown[0]!r} among the others")
+            raise ValueError(f"expected classes of the training graphs, got {unknown[0].item()!r} among the others")
         return torch.from_numpy(np.searchsorted(self.classes_, targets)).to(self.device_)
 
     def _task_loss(self, outputs: Tensor, encoded: Tensor) -> Tensor:
@@ -220,4 +231,38 @@ class TVGraphClassifier(ClassifierMixin, TransformerMixin, GraphEstimator):
         return functional.cross_entropy(outputs, encoded, weights, reduction="sum") / len(encoded)
 
     def _strata(self, targets: Targets) -> Targets:
+        _check_one_each(targets)
         return targets
+
+    def _check_kind(self, targets: Targets) -> None:
+        if (targets.dtype.kind == "U") != (self.classes_.dtype.kind == "U"):
+            raise ValueError(
+                f"expected classes of the training graphs, such as {self.classes_[0].item()!r}, got "
+                f"{targets[0].item()!r} among the others"
+            )
+
+
+def _check_one_each(targets: Targets) -> None:
+    if targets.ndim != 1:
+        raise ValueError(f"expected one class a graph, got y of shape {targets.shape}")
+
+
+def _class_weights(given: Any, classes: Targets, targets: Targets) -> Tensor | None:
+    """Weight of each class, None where all count alike; a class that a dict leaves out weighs 1."""
+    if given is None:
+        return None
+    if isinstance(given, str) and given == "balanced":
+        counts = np.array([np.count_nonzero(targets == one) for one in classes])
+        return torch.tensor(len(targets) / (len(classes) * counts), dtype=torch.float32)
+    if not isinstance(given, dict):
+        raise ValueError(f"expected class_weight to be a dict, 'balanced' or None, got {given!r}")
+    names = classes.tolist()
+    if any(name not in given for name in names) and (unknown := [key for key in given if key not in names]):
+        raise ValueError(f"expected class_weight to weigh the classes {names[:10]}, got {unknown[0]!r}, which is none")
+    weights = [given.get(name, 1.0) for name in names]
+    for name, weight in zip(names, weights, strict=True):
+        if not is_number(weight) or not 0 <= weight < math.inf:
+            raise ValueError(f"expected class_weight to hold numbers >= 0, got {weight!r} for class {name!r}")
+    if not any(weights):
+        raise ValueError("expected class_weight to give some class a weight above 0, got 0 for all")
+    return torch.tensor([float(weight) for weight in weights])

@@ -16,12 +16,13 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
-from tvgnn.errors import GraphError
+from tvgnn.errors import GraphError, MemoryLimitError
 from tvgnn.estimators import graph_persistence
 from tvgnn.estimators.graph_inputs import ColumnScaling, as_graphs, graph_targets
-from tvgnn.estimators.graph_presets import GRAPH_PRESETS, resolve_graph_parameters
+from tvgnn.estimators.graph_presets import GRAPH_PRESETS, is_number, resolve_graph_parameters
 from tvgnn.graph.collection import GraphBatch, GraphCollection, common_width
 from tvgnn.graph.graph import Graph
+from tvgnn.io._memory import physical_memory
 from tvgnn.models.graph_network import POOLINGS, GraphNetwork, GraphNetworkConfig
 from tvgnn.ops import select_backend
 from tvgnn.ops._backends import resolve_device
@@ -121,8 +122,16 @@ class GraphEstimator(BaseEstimator):
             A loss is not finite; names the epoch.
 
         """
+        before = dict(vars(self))
+        try:
+            return self._fit(graphs, y, validation)
+        except BaseException:  # Ctrl-C too: what an earlier fit left stays whole, a first fit leaves nothing
+            self.__dict__ = before
+            raise
+
+    def _fit(self, graphs: Any, y: Any, validation: Any) -> Self:
         start = time.perf_counter()
-        if self.pooling not in POOLINGS:
+        if not isinstance(self.pooling, str) or self.pooling not in POOLINGS:
             raise ValueError(f"expected pooling to be one of {', '.join(POOLINGS)}, got {self.pooling!r}")
         given = {name: getattr(self, name) for name in GRAPH_PRESETS["paper"]}
         parameters = resolve_graph_parameters(self.preset, self.pooling, given)
@@ -134,9 +143,9 @@ class GraphEstimator(BaseEstimator):
             held, held_targets = [train[i] for i in held_out], targets[held_out]
             train, targets = [train[i] for i in kept], targets[kept]
         else:
-            held, held_targets = self._inputs(*validation)
+            held, held_targets = self._inputs(*_pair(validation))
         self.feature_scaling_ = ColumnScaling.fit(train, self.feature_norm)
-        train_set, held_set = (GraphCollection(self.feature_scaling_.transform(part)) for part in (train, held))
+        train_set, held_set = (GraphCollection(part, self.feature_scaling_.rows) for part in (train, held))
         self.n_features_in_ = train_set.num_features
         if held_set.num_features != self.n_features_in_:
             raise GraphError(
@@ -149,10 +158,11 @@ class GraphEstimator(BaseEstimator):
             outputs,
             self.pooling,
             self.k_,
-            self.ratio,
+            float(self.ratio),  # Top-K and SAG would take the integer 1 for one node
             readout=self.readout,
             **_of(GraphNetworkConfig, parameters),
         )
+        _check_memory(config, min(training.batch_size, len(train)))
         self.device_ = resolve_device(self.device)
         self.backend_ = select_backend(self.backend, self.device_, torch.float32)
         with torch.random.fork_rng(devices=[]):
@@ -261,32 +271,31 @@ class GraphEstimator(BaseEstimator):
         return checked, graph_targets(checked, y)
 
     def _hold_out(self, targets: Targets, random: np.random.RandomState) -> tuple[Targets, Targets]:
-        if not 0 < self.validation_fraction < 1:
-            raise ValueError(f"expected validation_fraction between 0 and 1, got {self.validation_fraction}")
+        if not is_number(self.validation_fraction) or not 0 < self.validation_fraction < 1:
+            raise ValueError(f"expected validation_fraction between 0 and 1, got {self.validation_fraction!r}")
         if len(targets) < 2:
             raise ValueError(f"expected at least 2 graphs, of which one is held out, got {len(targets)}")
         strata = self._strata(targets)
         share = max(1, math.ceil(self.validation_fraction * len(targets)))
+        numbers = np.arange(len(targets))
         if strata is not None:
-            counts = np.unique(strata, return_counts=True)[1]
+            codes, counts = np.unique(strata, return_inverse=True, return_counts=True)[1:]
             if counts.min() < 2 or share < len(counts) or len(targets) - share < len(counts):
-                strata = None  # too few graphs to give each class its part
-        kept, held_out = train_test_split(
-            np.arange(len(targets)), test_size=share, random_state=random, stratify=strata
-        )
+                return _without_emptying(codes, counts, share, random)
+        kept, held_out = train_test_split(numbers, test_size=share, random_state=random, stratify=strata)
         return kept, held_out
 
     def _clusters(self, sizes: npt.NDArray[np.int64]) -> tuple[int, int]:
+        if not is_number(self.ratio) or not 0 < self.ratio <= 1:
+            raise ValueError(f"expected ratio to be a number in (0, 1], got {self.ratio!r}")
         if self.n_clusters is not None:
             asked: Any = self.n_clusters
-            pair = (asked, asked) if np.ndim(asked) == 0 else tuple(asked)
-            if len(pair) != 2 or not all(hasattr(k, "__index__") and k >= 1 for k in pair):
+            pair = (asked, asked) if not isinstance(asked, list | tuple | np.ndarray) else tuple(asked)
+            if len(pair) != 2 or not all(hasattr(k, "__index__") and not isinstance(k, bool) and k >= 1 for k in pair):
                 raise ValueError(f"expected n_clusters to be an integer >= 1 or a pair of them, got {asked!r}")
             return int(pair[0]), int(pair[1])
         if self.ratio_of not in ("mean", "max"):
             raise ValueError(f"expected ratio_of to be 'mean' or 'max', got {self.ratio_of!r}")
-        if not 0 < self.ratio <= 1:
-            raise ValueError(f"expected ratio in (0, 1], got {self.ratio}")
         nodes = sizes.mean() if self.ratio_of == "mean" else sizes.max()
         first = max(1, math.ceil(self.ratio * nodes))
         return first, max(1, math.ceil(self.ratio * first))
@@ -299,16 +308,61 @@ class GraphEstimator(BaseEstimator):
         width = common_width(checked)
         if width != self.n_features_in_:
             raise GraphError(f"expected graphs with {self.n_features_in_} features, got {width}")
-        collection = GraphCollection(self.feature_scaling_.transform(checked))
+        collection = GraphCollection(checked, self.feature_scaling_.rows)
         rows: npt.NDArray[np.float32] | None = None
         for part in batches_of_similar_size(collection.sizes):
             found = compute(collection.batch(part).to(self.device_)).cpu().numpy()
             if rows is None:
                 rows = np.empty((len(checked), found.shape[1]), np.float32)
             rows[part] = found
+        if rows is not None and not np.isfinite(rows).all():
+            number = int(np.argwhere(~np.isfinite(rows))[0, 0])
+            raise GraphError(
+                f"expected finite results, got {rows[number]} for graph {number}, whose features or weights are too "
+                "large; rescale them as those of the training graphs"
+            )
         return rows if rows is not None else np.empty((0, 0), np.float32)
 
 
 def _of(kind: Any, parameters: dict[str, Any]) -> dict[str, Any]:
     """The parameters that a dataclass has fields for."""
     return {name: value for name, value in parameters.items() if name in kind.__dataclass_fields__}
+
+
+def _pair(validation: Any) -> tuple[Any, Any]:
+    if isinstance(validation, list | tuple) and len(validation) == 2:
+        return validation[0], validation[1]
+    got = f"{len(validation)} items" if isinstance(validation, list | tuple) else type(validation).__name__
+    raise ValueError(f"expected validation to be a pair (graphs, y), y None for the graphs' own labels, got {got}")
+
+
+def _without_emptying(codes: Targets, counts: Targets, share: int, random: np.random.RandomState) -> tuple[Any, Any]:
+    """Hold out at most ``share`` graphs at random and leave at least one of every class, so that it can be learned."""
+    left = counts.copy()
+    kept: list[int] = []
+    held_out: list[int] = []
+    for number in random.permutation(len(codes)):
+        takes = len(held_out) < share and left[codes[number]] > 1
+        (held_out if takes else kept).append(number)
+        left[codes[number]] -= takes
+    if not held_out:
+        raise ValueError(
+            f"expected a class with 2 graphs, of which one is held out, got {len(counts)} classes of one; "
+            "pass validation=(graphs, y)"
+        )
+    return np.array(kept), np.array(held_out)
+
+
+def _check_memory(config: GraphNetworkConfig, batch_size: int) -> None:
+    """Refuse what cannot be allocated: weights with their gradients and moments, and the pooled adjacencies."""
+    width, (first, second) = config.hidden_channels, config.clusters
+    weights = width * (config.in_channels + 3 * config.num_layers * width) + config.mlp_channels * (first + second)
+    clustered = config.pooling not in ("topk", "sag")
+    pooled = batch_size * (first**2 + second**2) if clustered else 0
+    needed, available = 4 * (4 * weights + 3 * pooled), physical_memory()
+    if available is not None and needed > available:
+        raise MemoryLimitError(
+            f"training would take about {needed / 2**30:.1f} GiB with clusters {config.clusters}, hidden_channels "
+            f"{width} and batch_size {batch_size}, this machine has {available / 2**30:.1f} GiB; lower n_clusters, "
+            "ratio, hidden_channels or batch_size"
+        )

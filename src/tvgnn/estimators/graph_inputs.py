@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
@@ -11,7 +12,9 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from tvgnn.errors import GraphError
+from tvgnn.graph.adapters import single_value
 from tvgnn.graph.graph import Graph
+from tvgnn.graph.validation import as_array, is_missing
 
 __all__ = ["ColumnScaling", "as_graphs", "graph_targets"]
 
@@ -23,7 +26,8 @@ def as_graphs(graphs: Any) -> list[Graph]:
         GraphError: one graph instead of several, none, or something that is no graph; names it by its number.
 
     """
-    if isinstance(graphs, Graph) or hasattr(graphs, "edge_index") or not isinstance(graphs, Iterable):
+    single = isinstance(graphs, Graph) or hasattr(graphs, "edge_index") or hasattr(graphs, "edge_types")
+    if single or not isinstance(graphs, Iterable):
         raise GraphError(f"expected a list of graphs, got {type(graphs).__name__}; put a single graph into a list")
     converted = [_as_graph(graph, number) for number, graph in enumerate(graphs)]
     if not converted:
@@ -34,7 +38,7 @@ def as_graphs(graphs: Any) -> list[Graph]:
 def _as_graph(graph: Any, number: int) -> Graph:
     if isinstance(graph, Graph):
         return graph
-    if not hasattr(graph, "edge_index"):
+    if isinstance(graph, type) or not (hasattr(graph, "edge_index") or hasattr(graph, "edge_types")):
         raise GraphError(
             f"expected every item to be a tvgnn.Graph or a torch_geometric Data, got {type(graph).__name__} at "
             f"{number}; build it with Graph.from_edges, from_scipy or from_networkx"
@@ -43,9 +47,8 @@ def _as_graph(graph: Any, number: int) -> Graph:
         result = Graph.from_pyg(graph)
     except GraphError as error:
         raise GraphError(f"graph {number}: {error}") from error
-    y = getattr(graph, "y", None)
     # of a graph of one node, a single y is taken for the graph's
-    return result if y is None or y.numel() != 1 else result.with_label(y.item())
+    return result.with_label(single_value(getattr(graph, "y", None)))
 
 
 def graph_targets(graphs: list[Graph], y: Any) -> npt.NDArray[Any]:
@@ -63,14 +66,51 @@ def graph_targets(graphs: list[Graph], y: Any) -> npt.NDArray[Any]:
                 "Graph.with_label"
             )
         y = [graph.label for graph in graphs]
-    values = np.asarray(y)
+    values = _plain_array(y)
     if values.ndim == 0 or len(values) != len(graphs):
         raise ValueError(f"expected one label for each of {len(graphs)} graphs, got y of shape {values.shape}")
-    if values.dtype.kind == "O" and any(value is None for value in values.flat):
-        raise ValueError(f"expected a label for every graph, got None at {[v is None for v in values].index(True)}")
+    if values.dtype.kind == "O":
+        values = _of_one_kind(values)
+    if values.dtype.kind not in "biufU":
+        raise ValueError(
+            f"expected labels that are text, bools or real numbers, got {values.dtype}; convert them with .astype(str)"
+        )
     if values.dtype.kind == "f" and not np.isfinite(values).all():
-        raise ValueError(f"expected finite labels, got {values[~np.isfinite(values)][0]}")
+        first = np.argwhere(~np.isfinite(values))[0]
+        raise ValueError(f"expected finite labels, got {values[tuple(first)]} at {first[0]}")
     return values
+
+
+def _plain_array(y: Any) -> npt.NDArray[Any]:
+    """Labels as an array, of objects where NumPy would make text of numbers and missing values."""
+    if isinstance(y, list | tuple):
+        kinds = {isinstance(value, str) for value in y}
+        if len(kinds) > 1:
+            array = np.empty(len(y), object)
+            array[:] = [value.item() if isinstance(value, np.generic) else value for value in y]
+            return array
+    if isinstance(y, set | frozenset | dict) or sp.issparse(y):
+        raise ValueError(
+            f"expected y to be a list or an array of labels in the order of graphs, got {type(y).__name__}"
+        )
+    return as_array(y, "y")
+
+
+def _of_one_kind(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Labels of an array of objects as an array of bools, integers, numbers or text."""
+    flat = values.ravel().tolist()
+    missing = next((place for place, value in enumerate(flat) if is_missing(value)), None)
+    if missing is not None:
+        place = missing // max(1, values[0].size if values.ndim > 1 else 1)
+        raise ValueError(f"expected a label for every graph, got {flat[missing]} at {place}")
+    for kind, dtype in ((bool, bool), (str, str), (Integral, None), (Real, float)):
+        if all(isinstance(value, kind) for value in flat):
+            result = np.array(flat, dtype).reshape(values.shape)
+            if result.dtype.kind == "O":
+                raise ValueError("expected integer labels below 2^64 in size, got larger ones; convert them to text")
+            return result
+    found = sorted({type(value).__name__ for value in flat})
+    raise ValueError(f"expected labels that are all text, all bools or all real numbers, got {', '.join(found)}")
 
 
 @dataclass(frozen=True)
@@ -92,21 +132,27 @@ class ColumnScaling:
 
         Raises:
             ValueError: an unknown kind.
+            GraphError: a number that float32 cannot hold.
 
         """
-        if kind not in ("auto", None):
+        if kind is not None and not (isinstance(kind, str) and kind == "auto"):
             raise ValueError(f"expected feature_norm to be 'auto' or None, got {kind!r}")
         width = graphs[0].num_features
         mean, scale = np.zeros(width, np.float32), np.ones(width, np.float32)
-        if kind is None or any(sp.issparse(graph.x) for graph in graphs):
+        _check_range(graphs)
+        nodes = sum(graph.num_nodes for graph in graphs)
+        if kind is None or nodes == 0:
             return cls(mean, scale)
-        x = np.concatenate([graph.x for graph in graphs]).astype(np.float64)
-        if x.shape[0] == 0:
-            return cls(mean, scale)
-        measured = ~np.isin(x, (0, 1)).all(axis=0)
-        spread = x.std(axis=0)
-        mean[measured] = x.mean(axis=0)[measured]
-        scale[measured] = np.where(spread > 0, spread, 1)[measured]
+        if any(sp.issparse(graph.x) for graph in graphs):
+            x = sp.csc_array(sp.vstack([sp.csr_array(graph.x) for graph in graphs])).astype(np.float64)
+            measured, centre, spread = _sparse_moments(x)
+        else:
+            x = np.concatenate([graph.x for graph in graphs]).astype(np.float64)
+            measured, centre, spread = np.any((x != 0) & (x != 1), axis=0), x.mean(axis=0), x.std(axis=0)
+        # a column that varies less than rounding does is constant
+        varies = (spread > 1e-6 * np.abs(centre)) & (spread > np.finfo(np.float32).tiny)
+        mean[measured] = centre[measured]
+        scale[measured] = np.where(varies, spread, 1)[measured]
         return cls(mean, scale)
 
     @property
@@ -114,8 +160,36 @@ class ColumnScaling:
         """Whether nothing changes."""
         return not self.mean.any() and bool((self.scale == 1).all())
 
+    def rows(self, x: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
+        """Scale dense features (N, F), float32; what float32 cannot hold becomes infinite."""
+        with np.errstate(over="ignore"):
+            scaled = x if self.is_identity else (x - self.mean) / self.scale
+            return scaled.astype(np.float32, copy=False)
+
     def transform(self, graphs: list[Graph]) -> list[Graph]:
         """Return the graphs with scaled features."""
         if self.is_identity:
             return graphs
-        return [graph.with_features((graph.x - self.mean) / self.scale) for graph in graphs]
+        dense = (graph.x.toarray() if sp.issparse(graph.x) else graph.x for graph in graphs)
+        return [graph.with_features(self.rows(x)) for graph, x in zip(graphs, dense, strict=True)]
+
+
+def _check_range(graphs: list[Graph]) -> None:
+    largest = np.finfo(np.float32).max
+    for number, graph in enumerate(graphs):
+        values = graph.x.data if sp.issparse(graph.x) else graph.x
+        if values.dtype == np.float64 and values.size and max(values.max(), -values.min()) > largest:
+            raise GraphError(
+                f"expected features that float32 can hold, got larger ones in graph {number}; rescale them"
+            )
+
+
+def _sparse_moments(x: Any) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any]]:
+    """Of each column of a CSC matrix: whether it holds other numbers than 0 and 1, its mean and its deviation."""
+    nodes, width = x.shape
+    column = np.repeat(np.arange(width), np.diff(x.indptr))
+    measured = np.bincount(column, ~np.isin(x.data, (0, 1)), width) > 0
+    mean = np.bincount(column, x.data, width) / nodes
+    squares = np.bincount(column, (x.data - mean[column]) ** 2, width)
+    zeros = nodes - np.diff(x.indptr)
+    return measured, mean, np.sqrt((squares + zeros * mean**2) / nodes)

@@ -19,17 +19,19 @@ if TYPE_CHECKING:
 __all__ = ["load", "save"]
 
 _FORMAT = 1
-_LEARNED = (
-    "n_iter_",
-    "best_epoch_",
-    "stopped_early_",
-    "fit_seconds_",
-    "seconds_per_epoch_",
-    "backend_",
-    "device_",
-    "loss_history_",
-    "validation_loss_history_",
-)
+_LEARNED: dict[str, type] = {
+    "n_iter_": int,
+    "best_epoch_": int,
+    "stopped_early_": bool,
+    "fit_seconds_": float,
+    "seconds_per_epoch_": float,
+    "backend_": str,
+    "device_": str,
+    "loss_history_": list,
+    "validation_loss_history_": list,
+}
+
+_PAIRS = "pairs"
 
 AnyEstimator = TypeVar("AnyEstimator", bound="GraphEstimator")
 
@@ -61,20 +63,27 @@ def load(cls: type[AnyEstimator], folder: str | os.PathLike[str]) -> AnyEstimato
 
 
 def _rebuild(cls: type[AnyEstimator], description: dict[str, Any], arrays: dict[str, torch.Tensor]) -> AnyEstimator:
-    estimator = cls(**description["parameters"])
+    estimator = cls(**_given(description["parameters"]))
     given = dict(description["config"])
     config = GraphNetworkConfig(**{**given, "clusters": tuple(given["clusters"])})
     estimator.n_features_in_, estimator.k_ = config.in_channels, config.clusters
     for name in ("mean", "scale"):
         expect(f"shape of scaling.{name}", tuple(arrays[f"scaling.{name}"].shape), (config.in_channels,))
+    if not (arrays["scaling.scale"] > 0).all():
+        raise ValueError("expected scaling.scale > 0")
     estimator.feature_scaling_ = ColumnScaling(arrays["scaling.mean"].numpy(), arrays["scaling.scale"].numpy())
     expect("number of outputs", estimator.restore_targets(description["targets"]), config.out_channels)
     prefix = "model."
     state = {name[len(prefix) :]: value.float() for name, value in arrays.items() if name.startswith(prefix)}
-    estimator.model_ = GraphNetwork(config, backend=estimator.backend)
-    estimator.model_.load_state_dict(state)
-    for name in _LEARNED:
-        setattr(estimator, name, description["learned"][name])
+    _check_depth(config, state)
+    with torch.device("meta"):  # takes no memory and no random numbers before the sizes are known to fit
+        estimator.model_ = GraphNetwork(config, backend=estimator.backend)
+    estimator.model_.load_state_dict(state, assign=True)
+    for name, kind in _LEARNED.items():
+        value = description["learned"][name]
+        if not _is_kind(value, kind):
+            raise ValueError(f"expected {name} to be of type {kind.__name__}, got {value!r}")
+        setattr(estimator, name, value)
     try:
         estimator.device_ = resolve_device(estimator.device_)
     except ValueError:
@@ -83,10 +92,33 @@ def _rebuild(cls: type[AnyEstimator], description: dict[str, Any], arrays: dict[
     return estimator
 
 
+def _given(parameters: dict[str, Any]) -> dict[str, Any]:
+    """Parameters as the estimator takes them: JSON has lists for tuples, and text for the keys of a table."""
+    values = dict(parameters)
+    if isinstance(values.get("n_clusters"), list):
+        values["n_clusters"] = tuple(values["n_clusters"])
+    weights = values.get("class_weight")
+    if isinstance(weights, dict) and isinstance(weights.get(_PAIRS), list):
+        values["class_weight"] = dict(weights[_PAIRS])
+    return values
+
+
+def _check_depth(config: GraphNetworkConfig, state: dict[str, torch.Tensor]) -> None:
+    """Refuse more layers than there are arrays before any is made."""
+    if max(3 * config.num_layers, config.mlp_layers, len(config.clusters)) > len(state) or len(config.clusters) != 2:
+        raise ValueError(f"expected layers for {len(state)} arrays, got num_layers {config.num_layers}")
+
+
+def _is_kind(value: Any, kind: type) -> bool:
+    if kind is list:
+        return isinstance(value, list) and all(isinstance(item, int | float) for item in value)
+    return isinstance(value, (int, float) if kind is float else kind)
+
+
 def _parameter(value: Any) -> Any:
     """Value for JSON: lists and tables of plain values too."""
     if isinstance(value, list | tuple | np.ndarray):
         return [_parameter(item) for item in value]
     if isinstance(value, dict):
-        return {str(plain(key)): _parameter(item) for key, item in value.items()}
+        return {_PAIRS: [[plain(key), _parameter(item)] for key, item in value.items()]}  # keys of JSON are text
     return plain(value)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any
 
-__all__ = ["GRAPH_PRESETS", "resolve_graph_parameters"]
+__all__ = ["GRAPH_PRESETS", "is_number", "resolve_graph_parameters"]
 
 _NAMES = (
     "num_layers",
@@ -44,6 +45,11 @@ GRAPH_PRESETS["paper"] = GRAPH_PRESETS["proteins"]  # the largest of its small n
 _ONE_BY_ONE = ("topk", "sag")  # trained with batches of one graph in the paper
 
 
+def is_number(value: Any) -> bool:
+    """Whether a parameter is a real number and no bool."""
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
 def resolve_graph_parameters(preset: str, pooling: str, given: dict[str, Any]) -> dict[str, Any]:
     """Fill what is None in ``given`` from the preset.
 
@@ -62,6 +68,8 @@ def resolve_graph_parameters(preset: str, pooling: str, given: dict[str, Any]) -
         value = values[name]
         if isinstance(default, int) and hasattr(value, "__index__") and not isinstance(value, bool):
             values[name] = int(value)
-        elif isinstance(default, int) or isinstance(value, bool) or isinstance(value, str) != isinstance(default, str):
+        elif isinstance(default, float) and is_number(value):
+            values[name] = float(value)
+        elif not isinstance(default, str) or not isinstance(value, str):
             raise ValueError(f"expected {name} to be {kind}, got {value!r}")
     return values

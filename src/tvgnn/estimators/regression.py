@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 from sklearn.base import RegressorMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 from torch.nn import functional
 
@@ -53,6 +54,7 @@ class TVGraphRegressor(RegressorMixin, TransformerMixin, GraphEstimator):
         """Coefficient of determination R^2; y by default what the graphs carry."""
         from sklearn.metrics import r2_score
 
+        check_is_fitted(self)
         checked, targets = self._inputs(graphs, y)
         return float(r2_score(targets, self.predict(checked), sample_weight=sample_weight))
 
@@ -66,8 +68,13 @@ class TVGraphRegressor(RegressorMixin, TransformerMixin, GraphEstimator):
 
     def restore_targets(self, description: dict[str, Any]) -> int:
         """See `GraphEstimator.restore_targets`."""
-        self.target_mean_, self.target_scale_ = np.array(description["mean"]), np.array(description["scale"])
-        self._one_target = bool(description["one_target"])
+        mean, scale = (np.array(description[name], np.float64) for name in ("mean", "scale"))
+        if mean.ndim != 1 or mean.shape != scale.shape or not (np.isfinite(mean) & (scale > 0)).all():
+            raise ValueError(f"expected finite means and as many scales > 0, got {description}")
+        self.target_mean_, self.target_scale_ = mean, scale
+        self._one_target = description["one_target"]
+        if not isinstance(self._one_target, bool) or (self._one_target and len(mean) != 1):
+            raise ValueError(f"expected one_target to be true, for one target, or false, got {self._one_target!r}")
         return len(self.target_mean_)
 
     def _learn_targets(self, targets: Targets) -> int:
@@ -75,7 +82,7 @@ class TVGraphRegressor(RegressorMixin, TransformerMixin, GraphEstimator):
         self._one_target = targets.ndim == 1
         self.target_mean_ = values.mean(0)
         spread = values.std(0)
-        self.target_scale_ = np.where(spread > 0, spread, 1.0)
+        self.target_scale_ = np.where(spread > 1e-12 * np.abs(self.target_mean_), spread, 1.0)
         return int(values.shape[1])
 
     def _encoded(self, targets: Targets) -> Tensor:
@@ -93,4 +100,8 @@ def _numbers(targets: Targets) -> npt.NDArray[np.float64]:
     """Targets as (n_graphs, n_targets) float64."""
     if targets.ndim > 2 or targets.dtype.kind not in "biuf":
         raise ValueError(f"expected y to be numbers of shape (n_graphs,) or (n_graphs, n_targets), got {targets.dtype}")
+    if targets.ndim == 2 and targets.shape[1] == 0:
+        raise ValueError("expected at least one target a graph, got y with no columns")
+    if targets.dtype.kind == "f" and np.abs(targets).max(initial=0) > np.finfo(np.float32).max:
+        raise ValueError("expected targets that float32 can hold, got larger ones; rescale them")
     return targets.reshape(len(targets), -1).astype(np.float64)

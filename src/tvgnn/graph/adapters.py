@@ -1,5 +1,6 @@
 """What each foreign format says, as plain arrays: :class:`tvgnn.Graph` validates and assembles them."""
 
+import math
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -13,7 +14,7 @@ from tvgnn.errors import GraphError
 from tvgnn.graph.symmetrize import Symmetry
 from tvgnn.graph.validation import as_array, as_edge_weight, as_indices, as_node_ids, is_missing, torch_to_scipy
 
-__all__ = ["RawGraph", "read_edge_index", "read_edge_table", "read_networkx", "read_pyg", "read_scipy"]
+__all__ = ["RawGraph", "read_edge_index", "read_edge_table", "read_networkx", "read_pyg", "read_scipy", "single_value"]
 
 
 @dataclass(frozen=True)
@@ -262,6 +263,19 @@ def _first_few(values: list[Any]) -> str:
     return ", ".join(map(repr, values[:5])) + (", ..." if len(values) > 5 else "")
 
 
+def single_value(y: Any) -> Any:
+    """The one entry of a graph's ``y``, a tensor, array, list or plain value; None where it has none or several."""
+    if y is None or math.prod(_shape(y)) != 1:
+        return None
+    if hasattr(y, "item"):
+        return y.item()
+    return y[0] if isinstance(y, list | tuple) else y
+
+
+def _shape(y: Any) -> tuple[int, ...]:
+    return tuple(y.shape) if hasattr(y, "shape") else (len(y),) if isinstance(y, list | tuple) else ()
+
+
 def read_pyg(data: Any) -> RawGraph:
     """Read a ``torch_geometric.data.Data`` of one homogeneous graph.
 
@@ -281,8 +295,9 @@ def read_pyg(data: Any) -> RawGraph:
     if getattr(data, "edge_attr", None) is not None:
         notes += ("edge_attr is not used: pass scalar weights as edge_weight",)
     y = getattr(data, "y", None)
-    if y is not None and (y.ndim == 0 or y.shape[0] != num_nodes or y.numel() != num_nodes):
-        if y.numel() != 1:
+    shape = _shape(y)
+    if y is not None and (shape[:1] != (num_nodes,) or math.prod(shape) != num_nodes):
+        if math.prod(shape) != 1:
             notes += ("y is not used: it holds neither one class per node nor one label of the graph",)
         y = None
     weight = getattr(data, "edge_weight", None)

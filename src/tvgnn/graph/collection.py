@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Self
@@ -17,6 +17,8 @@ from tvgnn.errors import GraphError
 from tvgnn.graph.adjacency import Adjacency
 from tvgnn.graph.graph import Graph
 from tvgnn.graph.grouping import Grouping
+
+Rows = npt.NDArray[Any]
 
 __all__ = ["GraphBatch", "GraphCollection", "common_width"]
 
@@ -56,6 +58,7 @@ class GraphCollection:
 
     Parameters:
         graphs: at least one, all with features.
+        prepare: gives the features (N, F) that are used; called by batch where they are sparse, since it may fill them.
 
     Raises:
         GraphError: no graph, a graph without features, or features of another width; names the graph by its number.
@@ -68,7 +71,7 @@ class GraphCollection:
 
     """
 
-    def __init__(self, graphs: Sequence[Graph]) -> None:
+    def __init__(self, graphs: Sequence[Graph], prepare: Callable[[Rows], Rows] | None = None) -> None:
         if not graphs:
             raise GraphError("expected at least one graph, got none")
         self.num_features = common_width(graphs)
@@ -81,7 +84,8 @@ class GraphCollection:
         weighted = any(graph.is_weighted for graph in graphs)
         self._weights = np.concatenate([graph.weights for graph in graphs]) if weighted else None
         sparse = any(sp.issparse(graph.x) for graph in graphs)
-        self._x = _stacked_rows([graph.x for graph in graphs], sparse)
+        self._prepare = prepare or (lambda rows: rows)
+        self._x = _stacked_rows([graph.x if sparse else self._prepare(graph.x) for graph in graphs], sparse)
 
     def __len__(self) -> int:
         return len(self.sizes)
@@ -119,7 +123,7 @@ class GraphCollection:
         if not sp.issparse(self._x):
             return _joined(self._x, nodes)
         parts = [self._x[part].toarray() for part in nodes]
-        return np.concatenate(parts) if parts else np.empty((0, self.num_features), np.float32)
+        return self._prepare(np.concatenate(parts) if parts else np.empty((0, self.num_features), np.float32))
 
 
 def _joined(array: npt.NDArray[Any], parts: list[slice]) -> npt.NDArray[Any]:
@@ -130,7 +134,8 @@ def _stacked_rows(features: list[Any], sparse: bool) -> Any:
     """Features of all nodes, float32; CSR where some are, since one-hot degrees are mostly zeros."""
     if sparse:
         return sp.csr_array(sp.vstack([sp.csr_array(x) for x in features], "csr"), dtype=np.float32)
-    return np.concatenate(features).astype(np.float32, copy=False)
+    with np.errstate(over="ignore"):
+        return np.concatenate(features).astype(np.float32, copy=False)
 
 
 def common_width(graphs: Sequence[Graph]) -> int:

@@ -329,8 +329,8 @@ class Graph:
         ``y`` with one entry per node gives ``y``; with a single one for several nodes it gives ``label``.
         """
         graph = cls._from_raw(adapters.read_pyg(data), dtype)
-        y = getattr(data, "y", None)
-        return graph if y is None or graph.y is not None or y.numel() != 1 else graph.with_label(y.item())
+        label = adapters.single_value(getattr(data, "y", None))
+        return graph if label is None or graph.y is not None else graph.with_label(label)
 
     @classmethod
     def from_features(

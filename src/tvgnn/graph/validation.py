@@ -98,7 +98,7 @@ def as_features(x: Any, node_ids: Sequence[Hashable], dtype: np.dtype[Any]) -> F
     with np.errstate(over="ignore"):  # an overflow shows as inf, which the next check names
         result = np.array(array, dtype=dtype, order="C", copy=True)
     # min and max carry NaN and inf without an N x F temporary
-    if not (np.isfinite(result.min()) and np.isfinite(result.max())):
+    if result.size and not (np.isfinite(result.min()) and np.isfinite(result.max())):
         row, column = np.argwhere(~np.isfinite(result))[0]
         _raise_not_finite(int(row), int(column), array[row, column], node_ids, dtype)
     result.setflags(write=False)

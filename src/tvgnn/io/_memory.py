@@ -5,12 +5,17 @@ from pathlib import Path
 
 from tvgnn.errors import MemoryLimitError
 
-__all__ = ["check_memory"]
+__all__ = ["check_memory", "physical_memory"]
+
+
+def physical_memory() -> int | None:
+    """Bytes of memory of this machine, None where the system does not say."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else None
 
 
 def check_memory(needed: int, path: Path) -> None:
     """Raise :class:`MemoryLimitError` if reading ``path`` would take more bytes than this machine has."""
-    available = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else None
+    available = physical_memory()
     if available is not None and needed > available:
         raise MemoryLimitError(
             f"{path}: reading it would take about {needed / 2**30:.1f} GiB, this machine has "

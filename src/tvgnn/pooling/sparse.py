@@ -91,10 +91,14 @@ class NodePooling(nn.Module):
 
 
 def _checked_ratio(ratio: Any) -> float | int:
-    whole = hasattr(ratio, "__index__") and not isinstance(ratio, bool)
-    if not isinstance(ratio, Real) or isinstance(ratio, bool) or not (ratio >= 1 if whole else 0 < ratio <= 1):
+    whole: bool = hasattr(ratio, "__index__") and not isinstance(ratio, bool)
+    if not _is_number(ratio) or not (ratio >= 1 if whole else 0 < ratio <= 1):
         raise ValueError(f"expected ratio in (0, 1] or an integer number of nodes >= 1, got {ratio!r}")
     return int(ratio) if whole else float(ratio)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
 
 
 class TopKPooling(NodePooling):
