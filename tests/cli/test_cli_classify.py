@@ -81,6 +81,11 @@ def test_a_public_set_takes_its_own_settings(tvgnn, mirror, tmp_path):
         (("--data", "SHAPES", "--preset", "cora"), "preset"),
         (("--data", "SHAPES", "--features", "labels"), "labels"),
         (("--data", "SHAPES", "--ratio", "2"), "ratio"),
+        (("--data", "SHAPES", "--preset", ""), "preset"),
+        (("--data", "SHAPES", "--max-degree", "99999999999999999999"), "max-degree"),
+        (("--data", "SHAPES", "--test-fraction", "0.95"), "expected --test-fraction to leave a graph of each class"),
+        (("--data", "SHAPES", "--test-fraction", "0.99"), "expected --test-fraction to leave a graph of each class"),
+        (("--data", "SHAPES", "--hidden-channels", "100000000"), "GiB"),
     ],
 )
 def test_mistakes_end_with_one_line(tvgnn, folder, arguments, message):
@@ -98,6 +103,26 @@ def test_nothing_is_left_of_a_failed_run(tvgnn, folder, tmp_path):
 def test_too_few_graphs_of_a_class(tvgnn, folder):
     (folder / "SHAPES_graph_labels.txt").write_text("0\n" * 22 + "1\n" * 2)
     assert "expected at least 2 classes of 3 graphs each" in tvgnn("classify", "--data", folder).error
+
+
+def test_a_folder_without_classes(tvgnn, folder):
+    (folder / "SHAPES_graph_labels.txt").unlink()
+    assert "expected a class for every graph, got none" in tvgnn("classify", "--data", folder).error
+    (folder / "SHAPES_graph_attributes.txt").write_text("".join(f"{number / 3}\n" for number in range(24)))
+    assert tvgnn("classify", "--data", folder).error.endswith("... (24 classes)")
+
+
+def test_a_graph_without_nodes_and_a_folder_with_another_alphabet(tvgnn, folder, tmp_path):
+    (folder / "SHAPES_node_attributes.txt").write_text("".join(f"{number * 0.37}, 0.1\n" for number in range(96)))
+    indicator = folder / "SHAPES_graph_indicator.txt"
+    lines = [int(line) for line in indicator.read_text().split()]
+    indicator.write_text("".join(f"{graph + (graph > 3)}\n" for graph in lines))  # graph 4 has no nodes
+    labels = folder / "SHAPES_graph_labels.txt"
+    labels.write_text(labels.read_text() + "0\n")
+    other = folder.rename(tmp_path / "ünï 日本")
+    result = tvgnn("classify", "--data", other, "--out", "Läufe/eins", *QUICK)
+    assert result.code == 0, result.err
+    assert json.loads((tmp_path / "Läufe" / "eins" / "metrics.json").read_text(encoding="utf-8"))["n_graphs"] == 25
 
 
 def test_clustering_a_set_of_graphs_is_refused(tvgnn):

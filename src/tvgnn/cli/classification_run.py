@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 __all__ = ["run_classification", "summary"]
 
+_SHOWN = 5  # classes that an error lists
+
 
 def summary(graphs: Sequence[Graph]) -> list[str]:
     """What a reader should know about the graphs: notes of the loader that all of them carry."""
@@ -100,9 +102,14 @@ def _split(labels: list[Any], test_fraction: float, validation_fraction: float, 
     """Numbers of the graphs of each part, all three with every class."""
     from sklearn.model_selection import train_test_split
 
+    if any(label is None for label in labels):
+        raise ValueError("expected a class for every graph, got none; a TU folder has them in NAME_graph_labels.txt")
     counts = np.unique(np.asarray(labels), return_counts=True)
     if len(counts[0]) < 2 or counts[1].min() < 3:
-        found = ", ".join(f"{label}: {count}" for label, count in zip(*counts, strict=True))
+        shown = list(zip(*counts, strict=True))
+        found = ", ".join(f"{label}: {count}" for label, count in shown[:_SHOWN])
+        if len(shown) > _SHOWN:
+            found += f", ... ({len(shown)} classes)"
         raise ValueError(
             f"expected at least 2 classes of 3 graphs each, for training, validation and test, got {found}"
         )
@@ -110,6 +117,11 @@ def _split(labels: list[Any], test_fraction: float, validation_fraction: float, 
 
     def cut(numbers: Any, fraction: float) -> tuple[Any, Any]:
         size = max(len(counts[0]), round(fraction * len(numbers)))
+        if len(numbers) - size < len(counts[0]):
+            raise ValueError(
+                f"expected --test-fraction to leave a graph of each class for training, got {test_fraction:g} of "
+                f"{len(labels)} graphs in {len(counts[0])} classes"
+            )
         kept, held_out = train_test_split(
             numbers, test_size=size, random_state=seed, stratify=np.asarray(labels)[numbers]
         )

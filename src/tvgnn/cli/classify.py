@@ -60,7 +60,9 @@ def classify(
     features: Annotated[
         Features, _input("Node labels, attributes or both as features, or one-hot degrees; auto: all there are.")
     ] = Features.auto,
-    max_degree: Annotated[int, _input("Larger degrees share the last column of one-hot degrees.", min=1)] = 500,
+    max_degree: Annotated[
+        int, _input("Larger degrees share the last column of one-hot degrees.", min=1, max=2**31 - 1)
+    ] = 500,
     test_fraction: Annotated[
         float, typer.Option(help="Part of the graphs, drawn class by class, that measures the accuracy.")
     ] = 0.2,
@@ -125,7 +127,7 @@ def classify(
     own = name.removesuffix("-small")
     estimator = TVGraphClassifier(
         pooling.value,
-        preset=preset or (own if own in GRAPH_PRESETS else "paper"),
+        preset=preset if preset is not None else own if own in GRAPH_PRESETS else "paper",
         num_layers=num_layers,
         hidden_channels=hidden_channels,
         weight_decay=weight_decay,
