@@ -48,3 +48,19 @@ def test_a_grouping_of_other_nodes_is_refused():
     assert Grouping.of(groups, torch.zeros(3, 1)) is groups
     with pytest.raises(GraphError, match="expected a grouping of 4 nodes"):
         Grouping.of(groups, torch.zeros(4, 1))
+
+
+@pytest.mark.parametrize("ordered", [True, False])
+def test_a_huge_graph_among_small_ones_is_not_padded(monkeypatch, ordered):
+    sizes = torch.tensor([3, 60_000, 0, 1, 2, 2, 2, 2])
+    batch = torch.repeat_interleave(torch.arange(8), sizes)
+    if not ordered:
+        batch = batch[torch.randperm(len(batch), generator=torch.Generator().manual_seed(0))]
+    a = torch.randn(len(batch), 20, dtype=torch.float64, requires_grad=True)
+    groups = Grouping.of(batch, a)
+    padded = groups.pad(a).transpose(1, 2) @ groups.pad(a)
+    (slope,) = torch.autograd.grad(padded.sin().sum(), a)
+    monkeypatch.setattr(Grouping, "pad", None)
+    products = groups.products(a, a)
+    assert torch.allclose(products, padded)
+    assert torch.allclose(torch.autograd.grad(products.sin().sum(), a)[0], slope)

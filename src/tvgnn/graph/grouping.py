@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any, Self
 
 import torch
@@ -11,6 +12,9 @@ from torch import Tensor
 from tvgnn.errors import GraphError
 
 __all__ = ["Grouping"]
+
+_PADDING = 3  # times the nodes
+_LARGEST_PADDED = 2**22  # numbers that are worth a product a graph
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,6 +116,22 @@ class Grouping:
         slot = torch.arange(self.num_nodes, device=x.device) - self.pointers[graph] + graph * longest
         flat = x.new_zeros(self.size * longest, x.shape[1]).index_copy(0, slot, self.sort(x))
         return flat.view(self.size, longest, x.shape[1])
+
+    def products(self, a: Tensor, b: Tensor) -> Tensor:
+        """Multiply ``A^T B`` over the rows of every graph: a (N, K) and b (N, F) give (B, K, F).
+
+        One product of padded batches, or one a graph where a huge graph among small ones would make padding large.
+        """
+        if not self._mostly_padding(max(a.shape[1], b.shape[1])):
+            return self.pad(a).transpose(1, 2) @ self.pad(b)
+        a, b = self.sort(a), self.sort(b)
+        return torch.stack([a[first:last].T @ b[first:last] for first, last in pairwise(self.pointers.tolist())])
+
+    def _mostly_padding(self, columns: int) -> bool:
+        if self.batch is None or self.size == 0 or torch.compiler.is_compiling():
+            return False
+        slots = self.size * (int(self.pointers.diff().max().item()) if self.longest is None else self.longest)
+        return slots > _PADDING * self.num_nodes and slots * columns > _LARGEST_PADDED
 
     def _equal_sizes(self) -> bool:
         return self.order is None and self.longest is not None and self.size * self.longest == self.num_nodes

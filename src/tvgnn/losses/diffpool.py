@@ -55,8 +55,7 @@ def link_loss(
     groups = Grouping.of(batch, s, batch_size)
     if groups.size == 0:
         return s.sum()
-    padded = groups.pad(s)
-    gram = (padded.transpose(1, 2) @ padded).square().sum((1, 2))
+    gram = groups.products(s, s).square().sum((1, 2))
     inside = groups.sum((s * neighbor_sum(adjacency, s, backend=backend)).sum(1))
     squares = groups.sum(_squared_rows(adjacency, s.dtype))
     difference = squares - 2 * inside + gram

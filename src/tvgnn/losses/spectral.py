@@ -94,8 +94,7 @@ def orthogonality_loss(
     groups = Grouping.of(batch, s, batch_size)
     if groups.size == 0:
         return s.sum()
-    padded = groups.pad(s)
-    gram = padded.transpose(1, 2) @ padded
+    gram = groups.products(s, s)
     size = positive_or_one(torch.linalg.matrix_norm(gram)[:, None, None])
     clusters = s.shape[1]
     identity = torch.eye(clusters, dtype=s.dtype, device=s.device) / clusters**0.5

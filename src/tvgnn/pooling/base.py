@@ -183,9 +183,8 @@ class DensePooling(nn.Module):
         """Select, reduce and connect nodes (N, F) of a batch of graphs."""
         s, losses = self.select_with_losses(x, adjacency, groups)
         neighbors = neighbor_sum(self.coarsened(adjacency), s, backend=self.backend)
-        transposed = groups.pad(s).transpose(1, 2)
-        pooled = transposed @ groups.pad(x).to(s.dtype)
-        adj = self.rescale(transposed @ groups.pad(neighbors))
+        pooled = groups.products(s, x.to(s.dtype))
+        adj = self.rescale(groups.products(s, neighbors))
         if x.dtype in (torch.bfloat16, torch.float16):  # a network in half precision, whose next layer expects it
             pooled, adj = pooled.to(x.dtype), adj.to(x.dtype)
         valid = torch.ones(pooled.shape[:2], dtype=torch.bool, device=x.device)
