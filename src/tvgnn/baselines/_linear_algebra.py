@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-__all__ = ["Floats", "inverse_degrees", "transition_matrix", "truncated_svd"]
+__all__ = ["Floats", "inverse_degrees", "transition_matrix", "truncated_svd", "unit_rows"]
 
 Floats = npt.NDArray[np.float64]
 Product = Callable[[Floats], Floats]
@@ -18,7 +18,7 @@ OVERSAMPLING = 16
 
 def inverse_degrees(adjacency: Any) -> Floats:
     """``1 / d`` of each row (N,), 0 where the row is empty."""
-    degrees = np.asarray(adjacency.sum(axis=1), dtype=np.float64).ravel()
+    degrees = np.asarray(adjacency.astype(np.float64).sum(axis=1)).ravel()
     return np.divide(1.0, degrees, out=np.zeros_like(degrees), where=degrees > 0)
 
 
@@ -52,3 +52,9 @@ def truncated_svd(
     u, v = basis @ left.T[:, :rank], right[:, :rank]
     signs = np.sign(u[np.abs(u).argmax(axis=0), np.arange(u.shape[1])])
     return u * signs, values[:rank], v * signs
+
+
+def unit_rows(rows: Floats) -> Floats:
+    """Rows (N, width) of length 1; rows of zeros, and of rounding errors, become zeros."""
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    return np.asarray(np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 1e-12))

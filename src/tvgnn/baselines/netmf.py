@@ -94,7 +94,7 @@ class LogMatrix:
     def __init__(self, adjacency: Any, order: int, negative_samples: float, kept_entries: int = _KEPT_ENTRIES) -> None:
         self.transition, self.inverse = transition_matrix(adjacency), inverse_degrees(adjacency)
         self.order = order
-        self.factor = float(adjacency.sum(dtype=np.float64)) / (order * negative_samples)
+        self.factor = float(adjacency.astype(np.float64).sum()) / (order * negative_samples)
         self._starts = self._cut()
         self._kept: list[Any] | None = []
         entries = 0

@@ -11,7 +11,7 @@ from scipy.sparse.linalg import eigsh
 from sklearn.cluster import SpectralClustering
 
 from tvgnn.baselines._base import GraphClusterer, at_least, kmeans, numbered_by_size, seed_from
-from tvgnn.baselines._linear_algebra import Floats
+from tvgnn.baselines._linear_algebra import Floats, unit_rows
 from tvgnn.graph.graph import Graph
 
 __all__ = ["SpectralBaseline"]
@@ -62,7 +62,7 @@ class SpectralBaseline(GraphClusterer):
 
 
 def _leading_rows(adjacency: Any, k: int, regularization: float, random: np.random.RandomState) -> Floats:
-    degrees = np.asarray(adjacency.sum(axis=1), dtype=np.float64).ravel()
+    degrees = np.asarray(adjacency.astype(np.float64).sum(axis=1)).ravel()
     tau = regularization * max(degrees.mean(), np.finfo(np.float64).tiny)
     scaling = sp.diags_array(1 / np.sqrt(degrees + tau))
     matrix = sp.csr_array(scaling @ adjacency.astype(np.float64) @ scaling)
@@ -71,10 +71,7 @@ def _leading_rows(adjacency: Any, k: int, regularization: float, random: np.rand
         vectors = np.linalg.eigh(matrix.toarray())[1][:, -k:]
     else:
         vectors = eigsh(matrix, k=k, which="LA", v0=random.standard_normal(nodes))[1]
-    vectors = np.where((degrees > 0)[:, None], vectors, 0)
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    # A row of rounding errors has no direction
-    return np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 1e-12)
+    return unit_rows(np.where((degrees > 0)[:, None], vectors, 0))
 
 
 def _plain(graph: Graph, k: int, seed: int) -> Any:
