@@ -22,6 +22,9 @@ WIDE = NETWORK | {"hidden_channels": 16, "mlp_channels": 8}
 SMALL = {
     "deepwalk": {"dimensions": 16, "walk_length": 20, "epochs": 5},
     "node2vec": {"dimensions": 16, "walk_length": 20, "epochs": 5},
+    "tene": {"iterations": 50},
+    "gae": {"max_iter": 60},
+    "vgae": {"max_iter": 60},
     "diffpool": NETWORK,
     "mincut": NETWORK,
     "dmon": NETWORK,

@@ -92,8 +92,8 @@ class PooledClusterer(GraphClusterer):
         at_least(self, "mlp_channels", 0)
         at_least(self, "tol", 0.0)
 
-    def _pool(self, widths: list[int]) -> DensePooling:
-        """Pooling layer, whose MLP has these widths before K."""
+    def _pool(self, widths: list[int], graph: Graph) -> DensePooling:
+        """Pooling layer for a graph, whose MLP has these widths before K."""
         raise NotImplementedError(f"{type(self).__name__} must define _pool")
 
     def _options(self) -> dict[str, Any]:
@@ -108,7 +108,7 @@ class PooledClusterer(GraphClusterer):
             torch.manual_seed(seed_from(random))
             model = PooledClusteringModel(
                 graph.num_features,
-                self._pool(widths),
+                self._pool(widths, graph),
                 hidden_channels=self.hidden_channels,
                 num_layers=self.num_layers,
                 **self._options(),

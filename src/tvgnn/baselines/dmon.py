@@ -6,6 +6,7 @@ from typing import Any
 
 from tvgnn.baselines._base import at_least
 from tvgnn.baselines._networks import PooledClusterer
+from tvgnn.graph.graph import Graph
 from tvgnn.pooling import DMoNPooling
 
 __all__ = ["DMoN"]
@@ -15,7 +16,7 @@ class DMoN(PooledClusterer):
     """Maximise the modularity of soft assignments, with a collapse loss.
 
     Tsitsulin et al., JMLR 2023; the TVGNN paper's eq. 9, whose misprint is not followed (see `modularity_loss`). As in
-    the TVGNN paper (hyperparameters) the architecture is MinCutPool's and the collapse loss is weighted 0.1; DMoN's own
+    the TVGNN paper (appendix B.3) the architecture is MinCutPool's and the collapse loss is weighted 0.1; DMoN's own
     code has a GCN of 64 channels with SELU, dropout on the assignments and weight 1. Other parameters, attributes and
     errors: see `PooledClusterer`.
 
@@ -57,5 +58,5 @@ class DMoN(PooledClusterer):
         super()._check()
         at_least(self, "collapse_coeff", 0.0)
 
-    def _pool(self, widths: list[int]) -> DMoNPooling:
+    def _pool(self, widths: list[int], graph: Graph) -> DMoNPooling:
         return DMoNPooling(self.n_clusters, widths, collapse_coeff=self.collapse_coeff)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tvgnn.baselines._networks import PooledClusterer
+from tvgnn.graph.graph import Graph
 from tvgnn.pooling import MinCutPooling
 
 __all__ = ["MinCut"]
@@ -24,5 +25,5 @@ class MinCut(PooledClusterer):
 
     """
 
-    def _pool(self, widths: list[int]) -> MinCutPooling:
+    def _pool(self, widths: list[int], graph: Graph) -> MinCutPooling:
         return MinCutPooling(self.n_clusters, widths)
