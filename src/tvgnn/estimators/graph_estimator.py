@@ -26,7 +26,7 @@ from tvgnn.io._memory import physical_memory
 from tvgnn.models.graph_network import POOLINGS, GraphNetwork, GraphNetworkConfig
 from tvgnn.ops import select_backend
 from tvgnn.ops._backends import resolve_device
-from tvgnn.training.batches import BatchTraining, batches_of_similar_size, train_on_batches
+from tvgnn.training.batches import BatchTraining, BatchTrainingResult, batches_of_similar_size, train_on_batches
 from tvgnn.training.progress import EpochProgress
 from tvgnn.training.threads import threads_worth_waking
 
@@ -153,6 +153,18 @@ class GraphEstimator(BaseEstimator):
             )
         outputs = self._learn_targets(targets)
         self.k_ = self._clusters(train_set.sizes)
+        self._build_network(parameters, outputs, random, graphs_at_once=min(training.batch_size, len(train)))
+        result = self._train(train_set, targets, held_set, held_targets, training, random)
+        self.loss_history_, self.validation_loss_history_ = result.loss_history, result.validation_loss_history
+        self.n_iter_, self.best_epoch_ = len(result.loss_history), result.best_epoch
+        self.stopped_early_ = result.stopped_early
+        self.seconds_per_epoch_ = result.seconds / self.n_iter_
+        self.fit_seconds_ = time.perf_counter() - start
+        return self
+
+    def _build_network(
+        self, parameters: dict[str, Any], outputs: int, random: np.random.RandomState, graphs_at_once: int
+    ) -> None:
         config = GraphNetworkConfig(
             self.n_features_in_,
             outputs,
@@ -162,12 +174,22 @@ class GraphEstimator(BaseEstimator):
             readout=self.readout,
             **_of(GraphNetworkConfig, parameters),
         )
-        _check_memory(config, min(training.batch_size, len(train)))
+        _check_memory(config, graphs_at_once)
         self.device_ = resolve_device(self.device)
         self.backend_ = select_backend(self.backend, self.device_, torch.float32)
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(int(random.randint(2**31 - 1)))
             self.model_ = GraphNetwork(config, backend=self.backend).to(self.device_)
+
+    def _train(
+        self,
+        train_set: GraphCollection,
+        targets: Targets,
+        held_set: GraphCollection,
+        held_targets: Targets,
+        training: BatchTraining,
+        random: np.random.RandomState,
+    ) -> BatchTrainingResult:
         held_batches = [
             (held_set.batch(part).to(self.device_), self._encoded(held_targets[part]), len(part))
             for part in batches_of_similar_size(held_set.sizes)
@@ -180,29 +202,23 @@ class GraphEstimator(BaseEstimator):
         @torch.no_grad()
         def validation_loss() -> float:
             total = sum(self._objective(batch, y).item() * size for batch, y, size in held_batches)
-            return float(total) / len(held)
+            return float(total) / len(held_set)
 
-        numbers_in_a_batch = training.batch_size * train_set.sizes.mean() * config.hidden_channels
+        numbers_in_a_layer = training.batch_size * train_set.sizes.mean() * self.model_.config.hidden_channels
         with (
-            threads_worth_waking(numbers_in_a_batch),
+            threads_worth_waking(numbers_in_a_layer),
             EpochProgress(training.max_epochs, self.pooling, shown=bool(self.verbose)) as progress,
         ):
-            result = train_on_batches(
+            return train_on_batches(
                 self.model_,
                 loss_of,
                 validation_loss,
-                np.arange(len(train)),
+                np.arange(len(train_set)),
                 training,
                 np.random.default_rng(int(random.randint(2**31 - 1))),
                 progress.update,
                 undecayed=self.model_.undecayed_parameters(),
             )
-        self.loss_history_, self.validation_loss_history_ = result.loss_history, result.validation_loss_history
-        self.n_iter_, self.best_epoch_ = len(result.loss_history), result.best_epoch
-        self.stopped_early_ = result.stopped_early
-        self.seconds_per_epoch_ = result.seconds / self.n_iter_
-        self.fit_seconds_ = time.perf_counter() - start
-        return self
 
     def transform(self, graphs: Any) -> npt.NDArray[np.float32]:
         """Embedding of each graph: the mean of the last layer's features over its pooled nodes.
