@@ -10,7 +10,10 @@ from tvgnn.baselines import BASELINES, GraphClusterer
 from tvgnn.errors import GraphError
 from tvgnn.experiments.methods import CLUSTERING_METHODS
 
-TABLE = ["spectral", "deepwalk", "node2vec", "netmf", "tadw", "bane", "tene", "gae", "vgae", "diffpool", "mincut", "dmon", "abl1", "abl2", "abl3"]
+TABLE = [
+    *("spectral", "deepwalk", "node2vec", "netmf", "tadw", "bane", "tene", "gae", "vgae"),
+    *("diffpool", "mincut", "dmon", "abl1", "abl2", "abl3"),
+]
 
 
 def test_names_are_the_tables():
