@@ -56,13 +56,23 @@ def test_threads_wait_passively_unless_the_user_says_otherwise(tvgnn, monkeypatc
 )
 def test_an_interrupted_run_leaves_nothing(tmp_path, number, code):
     arguments = ["cluster", "--dataset", "ring", "-k", "2", "--patience", "100000", "--max-epochs", "100000"]
-    process = subprocess.Popen([*COMMAND, *arguments, "--out", "out"], cwd=tmp_path, stderr=subprocess.PIPE, text=True)
-    deadline = time.monotonic() + 60
-    while not list(tmp_path.glob(".out.*.tmp")) and process.poll() is None and time.monotonic() < deadline:
-        time.sleep(0.05)
-    time.sleep(0.5)
-    process.send_signal(number)
-    _, errors = process.communicate(timeout=60)
+    with subprocess.Popen(
+        [*COMMAND, *arguments, "--out", "out"],
+        cwd=tmp_path,
+        stderr=subprocess.PIPE,
+        text=True,
+        # nohup and background jobs of a shell hand down ignored signals, which tvgnn rightly goes on ignoring
+        preexec_fn=lambda: signal.signal(number, signal.SIG_DFL),
+    ) as process:
+        try:
+            deadline = time.monotonic() + 60
+            while not list(tmp_path.glob(".out.*.tmp")) and process.poll() is None and time.monotonic() < deadline:
+                time.sleep(0.05)
+            time.sleep(0.5)
+            process.send_signal(number)
+            _, errors = process.communicate(timeout=60)
+        finally:
+            process.kill()
     assert process.returncode == code, errors
     assert "Traceback" not in errors
     assert list(tmp_path.iterdir()) == []
