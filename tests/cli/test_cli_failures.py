@@ -127,6 +127,19 @@ def test_a_defect_is_no_user_error(tvgnn, monkeypatch):
         tvgnn(*RING)
 
 
+@pytest.mark.parametrize(("end", "code"), [(KeyboardInterrupt(), 130), (SystemExit(129), 129), (None, None)])
+def test_an_interruption_that_python_wraps_while_a_class_is_made(tvgnn, monkeypatch, end, code):
+    def interrupted(*arguments):
+        raise RuntimeError("Error calling __set_name__") from end
+
+    monkeypatch.setattr("tvgnn.datasets.load_graph", interrupted)
+    if code is None:
+        with pytest.raises(RuntimeError, match="__set_name__"):
+            tvgnn(*RING)
+    else:
+        assert tvgnn(*RING).code == code
+
+
 def test_out_of_memory_is_one_line(tvgnn, monkeypatch):
     def greedy(*arguments):
         raise MemoryError("Unable to allocate 2 TiB")

@@ -100,9 +100,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _fail(f"out of memory: {error}; use --memory low or smaller widths, or a machine with more memory")
     except (typer.Abort, KeyboardInterrupt):
         return INTERRUPTED
+    except RuntimeError as error:
+        code = _interruption(error)
+        if code is None:
+            raise
+        return code
     finally:
         for end, handler in previous.items():
             signal.signal(end, handler)
+
+
+def _interruption(error: BaseException) -> int | None:
+    """Exit code of an interruption that Python wrapped, as it does while a class is made during an import."""
+    cause = error.__cause__
+    if isinstance(cause, KeyboardInterrupt):
+        return INTERRUPTED
+    if isinstance(cause, SystemExit) and isinstance(cause.code, int):
+        return cause.code
+    return None if cause is None else _interruption(cause)
 
 
 def _fail(message: str) -> int:
