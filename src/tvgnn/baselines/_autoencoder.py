@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from abc import abstractmethod
 from typing import Any
 
 import numpy as np
@@ -10,9 +11,9 @@ import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
-from tvgnn.baselines._base import EmbeddingClusterer, at_least, features_of, seed_from
-from tvgnn.baselines._networks import feature_tensor
+from tvgnn.baselines._base import EmbeddingClusterer, at_least, seed_from
 from tvgnn.graph.adjacency import Adjacency
+from tvgnn.graph.feature_tensor import feature_tensor, require_features
 from tvgnn.graph.graph import Graph
 from tvgnn.graph.sparse_matrix import SparseMatrix
 from tvgnn.models.pooled_clustering import GraphConvolution
@@ -66,16 +67,16 @@ class AutoencoderClusterer(EmbeddingClusterer):
         if not at_least(self, "learning_rate", 0.0) > 0:
             raise ValueError(f"expected learning_rate > 0, got {self.learning_rate}")
 
+    @abstractmethod
     def _model(self, in_channels: int) -> Any:
         """One of PyTorch Geometric's autoencoders."""
-        raise NotImplementedError(f"{type(self).__name__} must define _model")
 
     def _regularization(self, model: Any, num_nodes: int) -> Tensor | float:
         """What is added to the reconstruction loss."""
         return 0.0
 
     def _embed(self, graph: Graph, random: np.random.RandomState) -> npt.NDArray[np.float32]:
-        x, adjacency = feature_tensor(features_of(graph)), Adjacency.from_graph(graph)
+        x, adjacency = feature_tensor(require_features(graph).x), Adjacency.from_graph(graph)
         edges = torch.stack([adjacency.rows(), adjacency.indices.long()])
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed_from(random))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from abc import ABC, abstractmethod
 from typing import Any, Self
 
 import numpy as np
@@ -16,12 +17,12 @@ from threadpoolctl import threadpool_limits
 from tvgnn.errors import ClusteringWarning, GraphError, TrainingError
 from tvgnn.graph.graph import Graph
 
-__all__ = ["EmbeddingClusterer", "GraphClusterer", "Labels", "at_least", "features_of", "numbered_by_size", "seed_from"]
+__all__ = ["EmbeddingClusterer", "GraphClusterer", "Labels", "at_least", "numbered_by_size", "seed_from"]
 
 Labels = npt.NDArray[np.int64]
 
 
-class GraphClusterer(ClusterMixin, BaseEstimator):
+class GraphClusterer(ClusterMixin, BaseEstimator, ABC):
     """Base of the methods that cluster the nodes of a `tvgnn.Graph`.
 
     A constructor only stores its parameters; `fit` checks them. One ``random_state`` decides every random choice.
@@ -78,9 +79,9 @@ class GraphClusterer(ClusterMixin, BaseEstimator):
     def _check(self) -> None:
         """Raise a `ValueError` where a parameter is out of range."""
 
+    @abstractmethod
     def _fit(self, graph: Graph, random: np.random.RandomState) -> None:
         """Set ``labels_`` and what they come from."""
-        raise NotImplementedError(f"{type(self).__name__} must define _fit")
 
 
 class EmbeddingClusterer(GraphClusterer):
@@ -103,9 +104,9 @@ class EmbeddingClusterer(GraphClusterer):
         self.embedding_ = embedding
         self.labels_ = numbered_by_size(kmeans(embedding, int(self.n_clusters), random))
 
+    @abstractmethod
     def _embed(self, graph: Graph, random: np.random.RandomState) -> npt.NDArray[Any]:
         """Embedding of the nodes (N, width)."""
-        raise NotImplementedError(f"{type(self).__name__} must define _embed")
 
 
 def kmeans(points: npt.NDArray[Any], n_clusters: int, random: np.random.RandomState) -> Labels:
@@ -124,16 +125,6 @@ def numbered_by_size(labels: npt.NDArray[Any]) -> Labels:
     number = np.empty(sizes.size, dtype=np.int64)
     number[np.lexsort((first, -sizes))] = np.arange(sizes.size)
     return number[codes.ravel()]
-
-
-def features_of(graph: Graph) -> Any:
-    """Features (N, F), dense or CSR, or a `GraphError` that explains the choices."""
-    if graph.x is None:
-        raise GraphError(
-            "expected node features, got a graph without; pass features, or choose structural ones explicitly: "
-            "graph.with_structural_features('spectral'), 'degree' or 'ones'"
-        )
-    return graph.x
 
 
 def at_least(estimator: Any, name: str, least: float) -> Any:

@@ -2,35 +2,23 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from functools import partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 import torch
-from torch import Tensor
 
-from tvgnn.baselines._base import GraphClusterer, at_least, features_of, numbered_by_size, seed_from
+from tvgnn.baselines._base import GraphClusterer, at_least, numbered_by_size, seed_from
 from tvgnn.graph.adjacency import Adjacency
+from tvgnn.graph.feature_tensor import feature_tensor, require_features
 from tvgnn.graph.graph import Graph
-from tvgnn.graph.sparse_matrix import SparseMatrix
 from tvgnn.models.pooled_clustering import PooledClusteringModel
 from tvgnn.pooling.base import DensePooling
 from tvgnn.training.loop import TrainingConfig, train
 
-__all__ = ["PooledClusterer", "feature_tensor"]
-
-_SPARSE_DENSITY = 0.2  # above this share of non-zeros the first product is faster dense
-
-
-def feature_tensor(x: Any) -> Tensor | SparseMatrix:
-    """Features (N, F) as a dense float32 tensor or, where few entries are non-zero, as a `SparseMatrix`."""
-    if not sp.issparse(x) or x.nnz > _SPARSE_DENSITY * x.shape[0] * x.shape[1]:
-        return torch.tensor(x.toarray() if sp.issparse(x) else np.asarray(x), dtype=torch.float32)
-    values = torch.tensor(x.data, dtype=torch.float32)
-    return SparseMatrix.from_csr(torch.tensor(x.indptr), torch.tensor(x.indices), values, x.shape[1])
-
+__all__ = ["GTVClusterer", "PooledClusterer"]
 
 class PooledClusterer(GraphClusterer):
     """Base of the networks that give soft assignments, trained full batch on the losses of a pooling layer.
@@ -92,16 +80,16 @@ class PooledClusterer(GraphClusterer):
         at_least(self, "mlp_channels", 0)
         at_least(self, "tol", 0.0)
 
+    @abstractmethod
     def _pool(self, widths: list[int], graph: Graph) -> DensePooling:
         """Pooling layer for a graph, whose MLP has these widths before K."""
-        raise NotImplementedError(f"{type(self).__name__} must define _pool")
 
     def _options(self) -> dict[str, Any]:
         """Further options of `PooledClusteringModel`."""
         return {"conv": self.conv}
 
     def _fit(self, graph: Graph, random: np.random.RandomState) -> None:
-        inputs = feature_tensor(features_of(graph)), Adjacency.from_graph(graph)
+        inputs = feature_tensor(require_features(graph).x), Adjacency.from_graph(graph)
         config = TrainingConfig(self.max_iter, self.patience, self.tol, self.learning_rate)
         widths = [self.hidden_channels] + [self.mlp_channels] * (self.mlp_channels > 0)
         with torch.random.fork_rng(devices=[]):
@@ -127,3 +115,45 @@ class PooledClusterer(GraphClusterer):
         order[self.labels_] = given
         order[order < 0] = np.setdiff1d(np.arange(self.n_clusters), given)
         return order
+
+
+class GTVClusterer(PooledClusterer):
+    """Base of the ablations that keep the paper's message passing: widths, step size and rate of TVGNN (table 5).
+
+    Parameters:
+        delta_coeff: step size of GTVConv, the paper's ``2 * delta``.
+        others: as of `PooledClusterer`, without ``conv``.
+
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        random_state: Any = None,
+        hidden_channels: int = 512,
+        num_layers: int = 2,
+        mlp_channels: int = 256,
+        delta_coeff: float = 0.311,
+        learning_rate: float = 1e-3,
+        max_iter: int = 10_000,
+        patience: int = 100,
+        tol: float = 1e-5,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.random_state = random_state
+        self.hidden_channels = hidden_channels
+        self.num_layers = num_layers
+        self.mlp_channels = mlp_channels
+        self.delta_coeff = delta_coeff
+        self.learning_rate = learning_rate
+        self.max_iter = max_iter
+        self.patience = patience
+        self.tol = tol
+
+    def _check(self) -> None:
+        super()._check()
+        at_least(self, "delta_coeff", 0.0)
+
+    def _options(self) -> dict[str, Any]:
+        return {"conv": "gtv", "delta_coeff": self.delta_coeff}

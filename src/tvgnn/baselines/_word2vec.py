@@ -16,7 +16,7 @@ __all__ = ["WalkClusterer", "word2vec"]
 
 
 class WalkClusterer(EmbeddingClusterer):
-    """Base of the methods that read random walks as sentences; a subclass has these parameters.
+    """Base of the methods that read random walks as sentences.
 
     Parameters:
         n_clusters: K.
@@ -33,12 +33,26 @@ class WalkClusterer(EmbeddingClusterer):
 
     """
 
-    dimensions: Any
-    walks_per_node: Any
-    walk_length: Any
-    window: Any
-    epochs: Any
-    learning_rate: Any
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        random_state: Any = None,
+        dimensions: int = 128,
+        walks_per_node: int = 10,
+        walk_length: int = 80,
+        window: int = 5,
+        epochs: int = 1,
+        learning_rate: float = 0.05,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.random_state = random_state
+        self.dimensions = dimensions
+        self.walks_per_node = walks_per_node
+        self.walk_length = walk_length
+        self.window = window
+        self.epochs = epochs
+        self.learning_rate = learning_rate
 
     def _check(self) -> None:
         for name in ("dimensions", "walks_per_node", "walk_length", "window", "epochs"):

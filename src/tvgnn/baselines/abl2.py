@@ -22,7 +22,6 @@ class GCNTotalVariation(PooledClusterer):
         totvar_coeff: weight of the total variation loss, alpha_1.
         balance_coeff: weight of the balance loss, alpha_2.
 
-
     """
 
     def __init__(

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 from torch import Tensor
 
-from tvgnn.baselines._base import at_least
-from tvgnn.baselines._networks import PooledClusterer
+from tvgnn.baselines._networks import GTVClusterer
 from tvgnn.graph.adjacency import Adjacency
 from tvgnn.graph.graph import Graph
 from tvgnn.graph.grouping import Grouping
@@ -54,51 +51,13 @@ class RelaxedRatioPooling(DensePooling):
         return {"ratio": relaxed_ratio_loss(assignments, adjacency)}
 
 
-class RelaxedRatio(PooledClusterer):
+class RelaxedRatio(GTVClusterer):
     """GTVConv layers trained on the relaxed asymmetric Cheeger cut itself instead of TVGNN's sum of two losses.
 
     Not in the paper, which states the ratio in sec. 2 (after Bresson et al., NIPS 2013) and replaces it by the sum in
-    sec. 3. Widths, step size and learning rate are TVGNN's (table 5). Other parameters, attributes and errors: see
-    `PooledClusterer`.
-
-    Parameters:
-        delta_coeff: step size of GTVConv, the paper's ``2 * delta``.
-
+    sec. 3. Parameters, attributes and errors: see `GTVClusterer` and `PooledClusterer`.
 
     """
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        random_state: Any = None,
-        hidden_channels: int = 512,
-        num_layers: int = 2,
-        mlp_channels: int = 256,
-        delta_coeff: float = 0.311,
-        learning_rate: float = 1e-3,
-        max_iter: int = 10_000,
-        patience: int = 100,
-        tol: float = 1e-5,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.random_state = random_state
-        self.hidden_channels = hidden_channels
-        self.num_layers = num_layers
-        self.mlp_channels = mlp_channels
-        self.delta_coeff = delta_coeff
-        self.learning_rate = learning_rate
-        self.max_iter = max_iter
-        self.patience = patience
-        self.tol = tol
-
-    def _check(self) -> None:
-        super()._check()
-        for name in ("delta_coeff",):
-            at_least(self, name, 0.0)
-
     def _pool(self, widths: list[int], graph: Graph) -> RelaxedRatioPooling:
         return RelaxedRatioPooling(self.n_clusters, widths)
-
-    def _options(self) -> dict[str, Any]:
-        return {"conv": "gtv", "delta_coeff": self.delta_coeff}

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from tvgnn.baselines._base import EmbeddingClusterer, at_least, features_of
+from tvgnn.baselines._base import EmbeddingClusterer, at_least
 from tvgnn.baselines._linear_algebra import Floats, transition_matrix, truncated_svd
 from tvgnn.graph._normalize import normalize_rows
+from tvgnn.graph.feature_tensor import require_features
 from tvgnn.graph.graph import Graph
 
 __all__ = ["BANE", "WeisfeilerLehman", "bane_objective", "solve_b", "solve_z"]
@@ -72,7 +73,7 @@ class BANE(EmbeddingClusterer):
             raise ValueError(f"expected gamma in (0, 1], got {self.gamma}")
 
     def _embed(self, graph: Graph, random: np.random.RandomState) -> Floats:
-        x = normalize_rows(features_of(graph), "l2")
+        x = normalize_rows(require_features(graph).x, "l2")
         p = WeisfeilerLehman(graph.adjacency(), x, self.order, self.gamma)
         rank = min(self.dimensions, *x.shape)
         u, _, _ = truncated_svd(p.multiply, p.transposed, x.shape[1], rank, 10, random)

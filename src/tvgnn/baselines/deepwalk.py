@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from tvgnn.baselines._word2vec import WalkClusterer
 
 __all__ = ["DeepWalk"]
@@ -18,24 +16,3 @@ class DeepWalk(WalkClusterer):
     `WalkClusterer` and `GraphClusterer`.
 
     """
-
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        random_state: Any = None,
-        dimensions: int = 128,
-        walks_per_node: int = 10,
-        walk_length: int = 80,
-        window: int = 5,
-        epochs: int = 1,
-        learning_rate: float = 0.05,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.random_state = random_state
-        self.dimensions = dimensions
-        self.walks_per_node = walks_per_node
-        self.walk_length = walk_length
-        self.window = window
-        self.epochs = epochs
-        self.learning_rate = learning_rate

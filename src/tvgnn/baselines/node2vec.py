@@ -38,14 +38,16 @@ class Node2Vec(WalkClusterer):
         p: float = 1.0,
         q: float = 1.0,
     ) -> None:
-        self.n_clusters = n_clusters
-        self.random_state = random_state
-        self.dimensions = dimensions
-        self.walks_per_node = walks_per_node
-        self.walk_length = walk_length
-        self.window = window
-        self.epochs = epochs
-        self.learning_rate = learning_rate
+        super().__init__(
+            n_clusters,
+            random_state=random_state,
+            dimensions=dimensions,
+            walks_per_node=walks_per_node,
+            walk_length=walk_length,
+            window=window,
+            epochs=epochs,
+            learning_rate=learning_rate,
+        )
         self.p = p
         self.q = q
 

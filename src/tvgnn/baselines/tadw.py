@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from tvgnn.baselines._base import EmbeddingClusterer, at_least, features_of
+from tvgnn.baselines._base import EmbeddingClusterer, at_least
 from tvgnn.baselines._linear_algebra import Floats, transition_matrix, truncated_svd, unit_rows
+from tvgnn.graph.feature_tensor import require_features
 from tvgnn.graph.graph import Graph
 
 __all__ = ["TADW", "reduced_features", "solve_h", "solve_w", "tadw_objective"]
@@ -68,7 +69,7 @@ class TADW(EmbeddingClusterer):
 
     def _embed(self, graph: Graph, random: np.random.RandomState) -> Floats:
         walks = transition_matrix(graph.adjacency())
-        t = reduced_features(features_of(graph), self.reduced, self.svd_iterations, random)
+        t = reduced_features(require_features(graph).x, self.reduced, self.svd_iterations, random)
         h = random.standard_normal((self.dimensions, t.shape[0]))
         self.objective_history_: list[float] = []
         for _ in range(self.iterations):

@@ -6,9 +6,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tvgnn.baselines._base import EmbeddingClusterer, at_least, features_of
+from tvgnn.baselines._base import EmbeddingClusterer, at_least
 from tvgnn.baselines._linear_algebra import Floats, transition_matrix, unit_rows
 from tvgnn.errors import GraphError
+from tvgnn.graph.feature_tensor import require_features
 from tvgnn.graph.graph import Graph
 
 __all__ = ["TENE", "Factors", "tene_objective", "tene_update"]
@@ -83,7 +84,7 @@ class TENE(EmbeddingClusterer):
             at_least(self, name, 0.0)
 
     def _embed(self, graph: Graph, random: np.random.RandomState) -> Floats:
-        t = features_of(graph).astype(np.float64)
+        t = require_features(graph).x.astype(np.float64)
         if t.shape[1] and t.min() < 0:
             raise GraphError(
                 f"expected features >= 0, which TENE factorises into non-negative parts, got {t.min():.4g}; shift each "

@@ -119,7 +119,7 @@ def table(
         _print_tables(found)
     for path, text in wanted.items():
         if not check:
-            path.write_text(text, encoding="utf-8")
+            _write(path, text)
         elif not path.exists() or _read(path) != text:
             raise DataError(f"{path}: is not what the records give; run the command without --check")
 
@@ -213,3 +213,10 @@ def _read(path: Path) -> str:
         return path.read_text(encoding="utf-8")
     except OSError as error:
         raise DataError(f"{path}: cannot be read: {error.strerror}; expected a page with markers") from None
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise DataError(f"{path}: cannot be written: {error.strerror}; choose another file") from None

@@ -24,12 +24,11 @@ from tvgnn.estimators.inputs import (
     adjacency_with_new_rows,
     detached,
     estimated_bytes,
-    feature_tensor,
-    require_features,
     same_kind,
 )
 from tvgnn.estimators.presets import PRESETS, positive_integer, resolve_parameters
 from tvgnn.estimators.restarts import network_config, train_best
+from tvgnn.graph.feature_tensor import feature_tensor, require_features
 from tvgnn.graph.graph import Graph
 from tvgnn.losses import asymmetric_norm_loss, total_variation_loss
 from tvgnn.ops import select_backend

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import time
+from abc import ABC, abstractmethod
 from typing import Any, Self
 
 import numpy as np
@@ -35,7 +36,7 @@ __all__ = ["GraphEstimator"]
 Targets = npt.NDArray[Any]
 
 
-class GraphEstimator(BaseEstimator):
+class GraphEstimator(BaseEstimator, ABC):
     """Base of `TVGraphClassifier` and `TVGraphRegressor`, which say what a target is and what it costs to miss it."""
 
     def __init__(
@@ -253,25 +254,25 @@ class GraphEstimator(BaseEstimator):
         tags.target_tags.required = False  # graphs can carry their labels
         return tags
 
+    @abstractmethod
     def described_targets(self) -> dict[str, Any]:
         """What `restore_targets` needs, as plain values."""
-        raise NotImplementedError
 
+    @abstractmethod
     def restore_targets(self, description: dict[str, Any]) -> int:
         """Take back what `described_targets` gave and return the number of the network's outputs."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _learn_targets(self, targets: Targets) -> int:
         """Learn what targets look like and return the number of the network's outputs."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _encoded(self, targets: Targets) -> Tensor:
         """Targets as the network's loss takes them, on the device."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _task_loss(self, outputs: Tensor, encoded: Tensor) -> Tensor:
         """Mean loss of outputs (B, out_channels), scalar."""
-        raise NotImplementedError
 
     def _strata(self, targets: Targets) -> Targets | None:
         """Groups to draw the validation part from evenly, or None."""

@@ -166,13 +166,6 @@ class ColumnScaling:
             scaled = x if self.is_identity else (x - self.mean) / self.scale
             return scaled.astype(np.float32, copy=False)
 
-    def transform(self, graphs: list[Graph]) -> list[Graph]:
-        """Return the graphs with scaled features."""
-        if self.is_identity:
-            return graphs
-        dense = (graph.x.toarray() if sp.issparse(graph.x) else graph.x for graph in graphs)
-        return [graph.with_features(self.rows(x)) for graph, x in zip(graphs, dense, strict=True)]
-
 
 def _check_range(graphs: list[Graph]) -> None:
     largest = np.finfo(np.float32).max

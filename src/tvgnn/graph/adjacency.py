@@ -16,7 +16,7 @@ from tvgnn.graph.sparse_matrix import SparseMatrix, TransposedLists, index_dtype
 if TYPE_CHECKING:
     from tvgnn.graph.graph import Graph
 
-__all__ = ["Adjacency", "check_dense", "check_edges", "clear_padding"]
+__all__ = ["Adjacency", "check_dense", "check_edges", "clear_padding", "inverse_roots"]
 
 
 _PATTERNS_KEPT = 8  # of complete graphs, whose arrays depend on their sizes alone
@@ -212,6 +212,12 @@ def _complete_pattern(batch: int, nodes: int, device: torch.device) -> tuple[Ten
 
 
 _kept_pattern = lru_cache(maxsize=_PATTERNS_KEPT)(_complete_pattern)
+
+
+def inverse_roots(degrees: Tensor) -> Tensor:
+    """``1 / sqrt(d)``, 0 where a degree is not positive or too small to have a finite reciprocal; any shape."""
+    connected = degrees >= torch.finfo(degrees.dtype).tiny
+    return torch.where(connected, degrees, 1).rsqrt() * connected
 
 
 def clear_padding(x: Tensor, adj: Tensor, mask: Tensor) -> tuple[Tensor, Tensor, Tensor]:

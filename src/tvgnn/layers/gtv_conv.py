@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from tvgnn.errors import GraphError
-from tvgnn.graph.adjacency import Adjacency
+from tvgnn.graph.adjacency import Adjacency, inverse_roots
 from tvgnn.graph.sparse_matrix import SparseMatrix
 from tvgnn.layers.activations import activation_function, resolve_activation
 from tvgnn.ops.dense_linear import dense_linear
@@ -86,9 +86,7 @@ class GTVLayer(nn.Module):
 
     def _degree_weighted_step(self, z: Tensor, adjacency: Adjacency) -> Tensor:
         """``(I - delta D^-1/2 L_Gamma D^-1/2) Z`` with Gamma from the distances of ``D^-1/2 Z`` (appendix A.4)."""
-        degrees = adjacency.degrees(z.dtype)[:, None]
-        connected = degrees > 0
-        scale = torch.where(connected, degrees, 1).rsqrt() * connected
+        scale = inverse_roots(adjacency.degrees(z.dtype))[:, None]
         scaled = z * scale
         moved = gtv_step(scaled, adjacency, 1.0, self.eps, variant="root_weighted", backend=self.backend)
         return z + self.delta_coeff * scale * (moved - scaled)

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from tvgnn.graph.adjacency import Adjacency
+from tvgnn.graph.adjacency import Adjacency, inverse_roots
 from tvgnn.graph.grouping import Grouping
 from tvgnn.losses._per_graph import checked, mean_of_ratios, positive_or_one
 from tvgnn.ops.neighbor_sum import neighbor_sum
@@ -61,8 +61,7 @@ def mincut_loss(
 
 def normalized_adjacency(adjacency: Adjacency, dtype: torch.dtype) -> Adjacency:
     """``D^-1/2 A D^-1/2``, where D holds the row sums; rows that sum to 0 stay 0."""
-    degrees = adjacency.row_sums(dtype)
-    scale = positive_or_one(degrees).rsqrt() * (degrees > 0)
+    scale = inverse_roots(adjacency.row_sums(dtype))
     values = adjacency.weights(dtype) * scale[adjacency.rows()] * scale[adjacency.indices]
     return adjacency.with_values(values)
 

@@ -13,7 +13,7 @@ from tvgnn.graph.sparse_matrix import SparseMatrix
 from tvgnn.layers.activations import activation_function
 from tvgnn.layers.gtv_conv import GTVConv
 from tvgnn.ops.dense_linear import dense_linear
-from tvgnn.ops.neighbor_sum import neighbor_sum
+from tvgnn.ops.neighbor_sum import normalized_neighbor_sum
 from tvgnn.ops.sparse_linear import sparse_linear
 from tvgnn.pooling.base import DensePooling
 
@@ -61,10 +61,7 @@ class GraphConvolution(nn.Module):
     def forward(self, x: Tensor | SparseMatrix, adjacency: Adjacency) -> Tensor:
         """Apply the layer; see the class for shapes."""
         loop = 0.0 if self.skip_weight is not None else 1.0
-        degrees = adjacency.row_sums(self.weight.dtype) + loop
-        scale = (torch.where(degrees > 0, degrees, 1).rsqrt() * (degrees > 0))[:, None]
-        scaled = scale * self._linear(x, self.weight)
-        out = scale * (neighbor_sum(adjacency, scaled, backend=self.backend) + loop * scaled)
+        out = normalized_neighbor_sum(adjacency, self._linear(x, self.weight), loop=loop, backend=self.backend)
         if self.skip_weight is not None:
             out = out + self._linear(x, self.skip_weight)
         return self._act(out + self.bias)

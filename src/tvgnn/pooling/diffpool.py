@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-import torch
 from torch import Tensor, nn
 
 from tvgnn.errors import GraphError
 from tvgnn.graph.adjacency import Adjacency
 from tvgnn.graph.grouping import Grouping
 from tvgnn.losses import entropy_loss, link_loss
-from tvgnn.ops.neighbor_sum import neighbor_sum
+from tvgnn.ops.neighbor_sum import normalized_neighbor_sum
 from tvgnn.pooling.base import DensePooling, at_least_float32
 
 __all__ = ["DiffPooling"]
@@ -70,13 +69,10 @@ class DiffPooling(DensePooling):
             return super().score(x)
         if adjacency is None:
             raise GraphError('expected the adjacency too, since assignment="gnn" averages over neighbours')
-        degrees = adjacency.row_sums(x.dtype) + 1
-        scale = (torch.where(degrees > 0, degrees, 1).rsqrt() * (degrees > 0))[:, None]  # weights may be negative
         for layer in self.mlp:
             x = layer(x)
-            if isinstance(layer, nn.Linear):  # D^-1/2 (A + I) D^-1/2
-                scaled = scale * x
-                x = scale * (neighbor_sum(adjacency, scaled, backend=self.backend) + scaled)
+            if isinstance(layer, nn.Linear):
+                x = normalized_neighbor_sum(adjacency, x, loop=1.0, backend=self.backend)
         return at_least_float32(x)
 
     def auxiliary_losses(self, assignments: Tensor, adjacency: Adjacency, groups: Grouping) -> dict[str, Tensor]:

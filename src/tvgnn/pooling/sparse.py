@@ -38,17 +38,16 @@ class NodePooling(nn.Module):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)  # raised by the imports of PyTorch Geometric itself
             from torch_geometric.nn import pool
-        kept = (
-            _EVERY_NODE if self.ratio == 1 and isinstance(self.ratio, float) else self.ratio
-        )  # PyG takes 1.0 for one node
-        self.pool = cast(nn.Module, getattr(pool, self._name)(self.in_channels, kept))
+        every = isinstance(self.ratio, float) and self.ratio == 1  # which PyTorch Geometric takes for one node
+        self.pool = cast(nn.Module, getattr(pool, self._name)(self.in_channels, _EVERY_NODE if every else self.ratio))
 
     def directions(self) -> list[nn.Parameter]:
         """Parameters whose length changes nothing, since they are normalised.
 
         Weight decay would shrink them for ever, until the norm that divides them is 0 and gradients are NaN.
         """
-        return [cast(nn.Parameter, self.pool.select.weight)]  # type: ignore[union-attr]
+        select: Any = self.pool.select
+        return [select.weight]
 
     def forward(
         self,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor
 
-from tvgnn.graph.adjacency import Adjacency
+from tvgnn.graph.adjacency import Adjacency, inverse_roots
 from tvgnn.graph.grouping import Grouping
 from tvgnn.losses import collapse_loss, mincut_loss, modularity_loss, normalized_adjacency, orthogonality_loss
 from tvgnn.pooling.base import DensePooling
@@ -23,9 +23,7 @@ def _without_diagonal_normalized(adj: Tensor) -> Tensor:
     size = adj.detach().abs().amax((1, 2), keepdim=True)
     scale = torch.exp2(-torch.frexp(size).exponent.clamp(-100, 100).to(adj.dtype))
     adj = adj * scale * (size >= torch.finfo(adj.dtype).tiny)
-    degrees = adj.sum(-1)
-    connected = degrees > 0
-    scale = torch.where(connected, degrees, 1).rsqrt() * connected
+    scale = inverse_roots(adj.sum(-1))
     return adj * scale[:, :, None] * scale[:, None, :]
 
 
