@@ -16,11 +16,15 @@ from tvgnn.ops._numba import (
     UNITS_PER_TASK,
     add_pieces,
     last_row,
-    make_plan,
     piece,
     starts_cut_row,
     use_threads,
 )
+from tvgnn.ops._numba import make_plan as compiled_make_plan
+
+# Kernels contain it and none gives its array to Python. The compiled function itself may share a symbol with the copy
+# inside a kernel that comes from the cache, and then fails here: "'descr' is NULL".
+make_plan = compiled_make_plan.py_func
 
 
 def row_pointers(degrees):

@@ -20,6 +20,7 @@ from tvgnn.training.loop import TrainingConfig, train
 
 __all__ = ["GTVClusterer", "PooledClusterer"]
 
+
 class PooledClusterer(GraphClusterer):
     """Base of the networks that give soft assignments, trained full batch on the losses of a pooling layer.
 
@@ -42,7 +43,7 @@ class PooledClusterer(GraphClusterer):
     Attributes:
         assignments_: (N, K) float32, rows sum to 1, columns in the order of ``labels_``.
         embedding_: (N, hidden_channels) float32, output of the last message-passing layer.
-        loss_, loss_history_, n_iter_, converged_: as of `TVClustering`.
+        loss_, loss_history_, n_iter_, converged_, ms_per_epoch_: as of `TVClustering`.
 
     """
 
@@ -104,6 +105,7 @@ class PooledClusterer(GraphClusterer):
         result = train(model, partial(model.losses, *inputs), config)
         self.loss_, self.loss_history_ = result.loss, result.loss_history
         self.n_iter_, self.converged_ = result.n_iter, result.converged
+        self.ms_per_epoch_ = 1000 * result.seconds / result.n_iter
         assignments, embedding = model.infer(*inputs)
         given = assignments.argmax(1).numpy()
         self.labels_ = numbered_by_size(given)

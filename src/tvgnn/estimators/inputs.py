@@ -11,7 +11,6 @@ import torch
 from sklearn.neighbors import NearestNeighbors
 from torch import Tensor
 
-from tvgnn.errors import GraphError
 from tvgnn.graph.adjacency import Adjacency
 from tvgnn.graph.feature_tensor import feature_tensor, nonzeros
 from tvgnn.graph.graph import Graph
@@ -27,6 +26,7 @@ __all__ = [
     "adjacency_with_new_rows",
     "same_kind",
 ]
+
 
 @dataclass(frozen=True, eq=False)
 class NetworkInputs:
