@@ -6,7 +6,7 @@ import sys
 import pytest
 from classification_cases import Failing, FakeClassifier, environment
 
-from tvgnn.records import read_records
+from tvgnn.records import RunRecord, read_records
 
 RUN = ("benchmark", "classification", "--datasets", "MUTAG", "--methods", "tvgnn,sag", "--out", "out")
 
@@ -34,7 +34,7 @@ def test_a_benchmark_ends_with_its_table_and_its_records(tvgnn, fakes, tmp_path)
     assert "MUTAG" in result.out
     assert "12.0 ± 0.0" in result.out  # the fake's accuracy: twelve test graphs
     assert "4 runs made, all records are in out" in result.out
-    records = read_records(tmp_path / "out" / "records.jsonl")
+    records = read_records(tmp_path / "out" / "records.jsonl", RunRecord)
     assert [(one.fold, one.method) for one in records] == [(0, "tvgnn"), (0, "sag"), (2, "tvgnn"), (2, "sag")]
     assert (tmp_path / "out" / "splits" / "mutag.json").exists()
 
@@ -71,7 +71,7 @@ def test_a_benchmark_of_failures_fails(tvgnn, fakes):
 def test_options_reach_the_runs(tvgnn, fakes, tmp_path):
     folders = ("--root", "data", "--mirror", tmp_path)
     tvgnn(*RUN, "--readout", "mlp", "--max-epochs", "9", "--seed", "4", "--runs", "1", "--folds", "0", *folders)
-    record = read_records(tmp_path / "out" / "records.jsonl")[0]
+    record = read_records(tmp_path / "out" / "records.jsonl", RunRecord)[0]
     assert record.settings == {"readout": "mlp", "max_epochs": 9, "seed": 4, "n_folds": 5}
     asked = fakes(FakeClassifier)
     assert [(str(root), mirror) for root, mirror in asked] == [("data", tmp_path)]
@@ -124,7 +124,7 @@ def test_the_table_of_records_is_printed_or_written_and_checked(tvgnn, fakes, tm
     assert not kept.exists()
     assert (tvgnn(*table, *files).code, tvgnn(*table, *files, "--check").code) == (0, 0)
     assert "| MUTAG | **12.0 ± 0.0** |" in page.read_text()
-    assert len(read_records(kept)) == 10
+    assert len(read_records(kept, RunRecord)) == 10
     assert tvgnn("benchmark", "table", kept, *files, "--check").code == 0  # the kept records are enough
     page.write_text(page.read_text().replace("12.0", "13.0"))
     assert "page.md: is not what the records give" in tvgnn(*table, "--page", page, "--check").error

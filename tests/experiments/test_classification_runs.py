@@ -14,10 +14,11 @@ from tvgnn.errors import DataError
 from tvgnn.estimators.classification import TVGraphClassifier
 from tvgnn.experiments.classification import Environment, PublicDatasets, run_job
 from tvgnn.experiments.plan import METHODS, Job, Plan, Settings
+from tvgnn.experiments.pool import Workers
 from tvgnn.experiments.runner import run_benchmark
 from tvgnn.experiments.splits import make_splits
 from tvgnn.graph.graph import Graph
-from tvgnn.records import read_records
+from tvgnn.records import RunRecord, read_records
 
 SPLITS = make_splits([graph.label for graph in fake_graphs("mutag")])
 JOB = Job("mutag", "tvgnn", 1, 2, Settings(readout="mlp", max_epochs=9, seed=5), SPLITS)
@@ -107,7 +108,7 @@ def test_all_runs_are_made_once(tmp_path):
     )
     assert names(outcome.records) == names(outcome.made) == names(seen) == EVERY
     assert (outcome.left, started) == ([], [(16, 0)])
-    assert read_records(tmp_path / "records.jsonl") == outcome.records
+    assert read_records(tmp_path / "records.jsonl", RunRecord) == outcome.records
     assert sorted(path.name for path in (tmp_path / "splits").iterdir()) == ["mutag.json", "nci1.json"]
 
     def never(name):
@@ -129,19 +130,19 @@ def test_an_interrupted_benchmark_goes_on_where_it_stopped(tmp_path):
 
     with pytest.raises(KeyboardInterrupt):
         run_benchmark(PLAN, tmp_path, environment(Interrupted))
-    assert names(read_records(tmp_path / "records.jsonl")) == EVERY[:5]
+    assert names(read_records(tmp_path / "records.jsonl", RunRecord)) == EVERY[:5]
     with (tmp_path / "records.jsonl").open("a") as file:
         file.write('{"dataset": "mut')
     outcome = run_benchmark(PLAN, tmp_path, environment())
     assert names(outcome.made) == EVERY[5:]
-    assert names(outcome.records) == names(read_records(tmp_path / "records.jsonl")) == EVERY
+    assert names(outcome.records) == names(read_records(tmp_path / "records.jsonl", RunRecord)) == EVERY
 
 
 def test_other_settings_are_other_runs(tmp_path):
     run_benchmark(PLAN, tmp_path, environment())
     other = run_benchmark(replace(PLAN, settings=Settings(readout="mlp")), tmp_path, environment())
     assert names(other.made) == names(other.records) == EVERY
-    assert len(read_records(tmp_path / "records.jsonl")) == 32
+    assert len(read_records(tmp_path / "records.jsonl", RunRecord)) == 32
 
 
 def test_a_larger_plan_adds_its_runs(tmp_path):
@@ -161,7 +162,7 @@ def test_a_failure_ends_no_other_run_and_is_tried_again(tmp_path):
 
 def test_no_run_starts_after_the_time_limit(tmp_path, monkeypatch):
     clock = iter(range(100))
-    monkeypatch.setattr("tvgnn.experiments.runner.time.monotonic", lambda: 60 * next(clock))
+    monkeypatch.setattr("tvgnn.experiments.pool.time.monotonic", lambda: 60 * next(clock))
     outcome = run_benchmark(PLAN, tmp_path, environment(), minutes=4)
     assert names(outcome.made) == EVERY[:3]
     assert names(outcome.left) == EVERY[3:]
@@ -177,7 +178,7 @@ def test_splits_of_other_graphs_end_the_benchmark_before_it_starts(tmp_path):
 
 
 def test_runs_in_several_processes(tmp_path):
-    outcome = run_benchmark(PLAN, tmp_path, pool_environment(), jobs=2, threads=1)
+    outcome = run_benchmark(PLAN, tmp_path, pool_environment(), workers=Workers(2))
     assert sorted(names(outcome.records)) == sorted(EVERY)
     assert all(one.finished and one.threads == 1 for one in outcome.records)
     processes = {one.peak_rss_bytes for one in outcome.records}
@@ -187,7 +188,7 @@ def test_runs_in_several_processes(tmp_path):
 
 def test_a_killed_process_costs_the_runs_in_progress(tmp_path):
     plan = replace(PLAN, methods=("tvgnn", "dmon", "sag"), datasets=("mutag",), folds=(0,), runs=1)
-    outcome = run_benchmark(plan, tmp_path, pool_environment(Killed), jobs=2, threads=1)
+    outcome = run_benchmark(plan, tmp_path, pool_environment(Killed), workers=Workers(2))
     errors = {one.method: one.error for one in outcome.records}
     assert set(errors) == {"tvgnn", "dmon", "sag"}
     assert "ended from outside, probably for lack of memory" in errors["sag"]
@@ -215,7 +216,7 @@ def test_real_classifiers_run_by_the_protocol(tmp_path, jobs):
     real = Environment(rings_and_paths, TVGraphClassifier, peak_rss_bytes)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # of PyTorch Geometric's imports
-        outcome = run_benchmark(plan, tmp_path, real, jobs=jobs, threads=1)
+        outcome = run_benchmark(plan, tmp_path, real, workers=Workers(jobs))
     assert [one.error for one in outcome.records] == [None] * len(plan.methods)
     for record in outcome.records:
         assert 0 <= record.test_accuracy <= 1

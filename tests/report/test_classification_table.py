@@ -197,7 +197,7 @@ def test_a_page_without_markers_is_refused(marker):
 
 
 def test_the_committed_page_and_records_belong_together():
-    records = read_records(RECORDS) if RECORDS.exists() else []
+    records = read_records(RECORDS, RunRecord) if RECORDS.exists() else []
     assert written(PAGE.read_text(encoding="utf-8"), records) == PAGE.read_text(encoding="utf-8")
     if RECORDS.exists():
         assert compact(records) == RECORDS.read_text(encoding="utf-8")

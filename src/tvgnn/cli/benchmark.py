@@ -17,6 +17,7 @@ from tvgnn.errors import DataError, TrainingError
 if TYPE_CHECKING:
     from tvgnn.experiments.classification import Environment
     from tvgnn.experiments.plan import Plan
+    from tvgnn.experiments.pool import Workers
     from tvgnn.experiments.runner import Outcome
     from tvgnn.records import RunRecord
 
@@ -65,6 +66,7 @@ def classification(
     Example: tvgnn benchmark classification --datasets MUTAG,PROTEINS --methods tvgnn,mincut --folds 0 --runs 1
     """
     from tvgnn.experiments.plan import DATASETS, METHODS, Plan, Settings
+    from tvgnn.experiments.pool import Workers
 
     settings = Settings(readout=readout.value, max_epochs=max_epochs, seed=seed)
     all_folds = tuple(str(fold) for fold in range(settings.n_folds))
@@ -80,7 +82,7 @@ def classification(
     from tvgnn.cli.run import say
 
     environment = _environment(root, mirror)
-    outcome = _run(plan, out, environment, jobs=jobs, threads=threads, minutes=time_limit)
+    outcome = _run(plan, out, environment, workers=Workers(jobs, threads), minutes=time_limit)
     failures = [record for record in outcome.records if not record.finished]
     if failures and len(failures) == len(outcome.records):
         raise TrainingError(f"every run failed, the last one: {failures[-1].error}")
@@ -106,10 +108,10 @@ def table(
     check: Annotated[bool, typer.Option("--check", help="Write nothing; fail where a file differs.")] = False,
 ) -> None:
     """Print the table of graph classification, or write it into a page."""
-    from tvgnn.records import compact, latest, read_records
+    from tvgnn.records import RunRecord, compact, latest, read_records
     from tvgnn.report.classification_table import written
 
-    found = latest(record for path in records for record in read_records(path))
+    found = latest(record for path in records for record in read_records(path, RunRecord))
     wanted = {}
     if keep is not None:
         wanted[keep] = compact(found)
@@ -163,7 +165,7 @@ def _environment(root: Path | None, mirror: Path | None) -> Environment:
     )
 
 
-def _run(plan: Plan, out: Path, environment: Environment, *, jobs: int, threads: int, minutes: float | None) -> Outcome:
+def _run(plan: Plan, out: Path, environment: Environment, *, workers: Workers, minutes: float | None) -> Outcome:
     """Run with a progress line on standard error, where that is a terminal."""
     from rich.console import Console
     from rich.progress import (
@@ -194,7 +196,7 @@ def _run(plan: Plan, out: Path, environment: Environment, *, jobs: int, threads:
             progress.update(bar, advance=1, description=f"{name}: {result}")
 
         return run_benchmark(
-            plan, out, environment, jobs=jobs, threads=threads, minutes=minutes, on_start=start, on_record=advance
+            plan, out, environment, workers=workers, minutes=minutes, on_start=start, on_record=advance
         )
 
 

@@ -5,17 +5,15 @@ from __future__ import annotations
 import datetime
 import math
 import time
-import traceback
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tvgnn.errors import TVGNNError
 from tvgnn.experiments.plan import Job
+from tvgnn.experiments.process import reason, reset_peak_memory
 from tvgnn.records import RunRecord
 
 if TYPE_CHECKING:
@@ -68,7 +66,7 @@ def run_job(job: Job, environment: Environment) -> RunRecord:
     try:
         return RunRecord(**_identity(job, environment), **_measure(job, environment))
     except Exception as error:
-        return failed(job, environment, _reason(error), time.perf_counter() - start)
+        return failed(job, environment, reason(error), time.perf_counter() - start)
 
 
 def failed(job: Job, environment: Environment, reason: str, seconds: float | None = None) -> RunRecord:
@@ -100,7 +98,7 @@ def _measure(job: Job, environment: Environment) -> dict[str, Any]:
         ([graphs[i] for i in part], [graphs[i].label for i in part])
         for part in (job.split.train, job.split.validation, job.split.test)
     )
-    _reset_peak_memory()
+    reset_peak_memory()
     classifier = environment.classifier(job.method, random_state=job.seed, **job.parameters)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")
@@ -137,19 +135,3 @@ def _features_note(graphs: Sequence[Graph]) -> str:
     shared = [note for note in graphs[0].report.notes if all(note in graph.report.notes for graph in graphs)]
     width = graphs[0].num_features
     return "; ".join([f"{width} column" + ("" if width == 1 else "s"), *shared])
-
-
-def _reset_peak_memory() -> None:
-    """Start the counter of the largest memory again, where the system can: the process made other runs before."""
-    with suppress(OSError):
-        Path("/proc/self/clear_refs").write_text("5")
-
-
-def _reason(error: Exception) -> str:
-    """Return an error in one line; of one that tvgnn does not raise on purpose with its type and place."""
-    message = " ".join(str(error).split())
-    if isinstance(error, TVGNNError):
-        return message
-    frames = traceback.extract_tb(error.__traceback__)
-    place = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
-    return f"{type(error).__name__}: {message}{place}"

@@ -7,9 +7,12 @@
 from tvgnn.baselines import BASELINES
 from tvgnn.estimators import TVClustering
 
-__all__ = ["CLUSTERING_METHODS"]
+__all__ = ["CLUSTERING_METHODS", "END_TO_END"]
 
 _ABLATIONS = ("abl1", "abl2", "abl3")
+
+END_TO_END = ("diffpool", "mincut", "dmon", "tvgnn", *_ABLATIONS)
+"""Methods that train soft assignments until their loss stops falling; the others end by themselves."""
 
 CLUSTERING_METHODS: dict[str, type] = {
     **{name: method for name, method in BASELINES.items() if name not in _ABLATIONS},

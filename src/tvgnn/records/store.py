@@ -1,106 +1,49 @@
-"""Runs of experiments as records, and JSON-lines files of them that survive a crash."""
+"""JSON-lines files of records that survive a crash, and a compact form that is committed."""
 
 from __future__ import annotations
 
 import json
 import os
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
 
 from tvgnn.errors import DataError
 
-__all__ = ["RunRecord", "RunStore", "compact", "latest", "read_records"]
+__all__ = ["Record", "RunStore", "compact", "latest", "read_records"]
 
 _DIGITS = 5  # of the numbers in a file that is committed
 _DAY = len("2026-01-31")
 
 
-@dataclass(frozen=True)
-class RunRecord:
-    """One run of one method on one fold of one dataset, finished or failed.
+class Record(Protocol):
+    """What a store asks of a kind of record: a frozen dataclass of values that JSON can hold."""
 
-    Attributes
-    ----------
-    dataset, method, fold, run
-        Which run; fold and run count from 0.
-    fingerprint : str
-        Hash of everything that decides the result: settings, hyper-parameters, labels.
-    seed : int
-        Seed of this run.
-    settings : dict
-        What all methods share, such as the readout and the largest number of epochs.
-    n_graphs : int
-        Graphs of the dataset.
-    error : str or None
-        Why the run failed, in one line; None where it finished.
-    test_accuracy, validation_accuracy, train_accuracy : float or None
-        Shares in [0, 1]; None where it failed.
-    validation_loss : float or None
-        The lowest, whose epoch was kept.
-    epochs, best_epoch, seconds, seconds_per_epoch
-        Length of the training.
-    peak_rss_bytes : int or None
-        Largest resident memory of the process during the run.
-    parameters, k, features, notes
-        Hyper-parameters, numbers of clusters, what the node features are, warnings.
-    threads, device, backend, versions, commit, date
-        Where, when and with what.
-
-    Raises
-    ------
-    ValueError
-        It has both a test accuracy and an error, or neither.
-
-    """
-
-    dataset: str
-    method: str
-    fold: int
-    run: int
-    fingerprint: str
-    seed: int
-    settings: dict[str, Any]
-    n_graphs: int
-    error: str | None = None
-    test_accuracy: float | None = None
-    validation_accuracy: float | None = None
-    train_accuracy: float | None = None
-    validation_loss: float | None = None
-    epochs: int | None = None
-    best_epoch: int | None = None
-    seconds: float | None = None
-    seconds_per_epoch: float | None = None
-    peak_rss_bytes: int | None = None
-    parameters: dict[str, Any] = field(default_factory=dict)
-    k: list[int] = field(default_factory=list)
-    features: str = ""
-    notes: list[str] = field(default_factory=list)
-    threads: int | None = None
-    device: str | None = None
-    backend: str | None = None
-    versions: dict[str, str] = field(default_factory=dict)
-    commit: str | None = None
-    date: str = ""
-
-    def __post_init__(self) -> None:
-        if (self.test_accuracy is None) == (self.error is None):
-            raise ValueError("expected either test_accuracy or error")
+    __dataclass_fields__: ClassVar[dict[str, Any]]
 
     @property
-    def key(self) -> tuple[str, str, int, int, str]:
+    def settings(self) -> dict[str, Any]:
+        """What the runs of a table share."""
+
+    @property
+    def date(self) -> str:
+        """When it was made."""
+
+    @property
+    def key(self) -> tuple[Any, ...]:
         """What a second record of the same run shares with the first."""
-        return self.dataset, self.method, self.fold, self.run, self.fingerprint
 
     @property
     def finished(self) -> bool:
-        """Whether it has a result."""
-        return self.error is None
+        """Whether the run has a result."""
 
 
-class RunStore:
+R = TypeVar("R", bound=Record)
+
+
+class RunStore(Generic[R]):
     """A file to which one process at a time appends records, each on disk before the next run starts.
 
     A record counts once its line has ended: what a crash left of a last line is removed, and its run is repeated.
@@ -109,10 +52,12 @@ class RunStore:
     ----------
     path : path
         The file; it and its folder are created.
+    kind : type
+        Of its records.
 
     Attributes
     ----------
-    records : list of RunRecord
+    records : list
         What is in the file, in its order.
 
     Raises
@@ -123,17 +68,18 @@ class RunStore:
     Examples
     --------
     >>> import tempfile
+    >>> from tvgnn.records import RunRecord
     >>> record = RunRecord("mutag", "tvgnn", 0, 0, "f", 1, {}, 135, test_accuracy=0.9)
     >>> path = Path(tempfile.mkdtemp()) / "runs" / "records.jsonl"
-    >>> with RunStore(path) as store:
+    >>> with RunStore(path, RunRecord) as store:
     ...     store.append(record)
-    >>> read_records(path) == [record]
+    >>> read_records(path, RunRecord) == [record]
     True
     """
 
-    def __init__(self, path: str | Path) -> None:
-        self.path = Path(path)
-        self.records: list[RunRecord] = []
+    def __init__(self, path: str | Path, kind: type[R]) -> None:
+        self.path, self.kind = Path(path), kind
+        self.records: list[R] = []
 
     def __enter__(self) -> Self:
         try:
@@ -145,7 +91,7 @@ class RunStore:
             _lock(self._file.fileno(), self.path)
             self._file.seek(0)
             content = self._file.read()
-            self.records = _parse(content, self.path)
+            self.records = _parse(content, self.path, self.kind)
             self._file.truncate(content.rfind(b"\n") + 1)
         except BaseException:
             self._file.close()
@@ -157,7 +103,7 @@ class RunStore:
     ) -> None:
         self._file.close()
 
-    def append(self, record: RunRecord) -> None:
+    def append(self, record: R) -> None:
         """Add a record to the file.
 
         Raises
@@ -175,7 +121,7 @@ class RunStore:
         self.records.append(record)
 
 
-def read_records(path: str | Path) -> list[RunRecord]:
+def read_records(path: str | Path, kind: type[R]) -> list[R]:
     """Read what `RunStore` or `compact` wrote; a half-written last line is left out.
 
     Raises
@@ -184,23 +130,23 @@ def read_records(path: str | Path) -> list[RunRecord]:
         The file is missing or damaged; names the line.
     """
     try:
-        return _parse(Path(path).read_bytes(), Path(path))
+        return _parse(Path(path).read_bytes(), Path(path), kind)
     except OSError as error:
         raise DataError(
             f"{path}: cannot be read: {error.strerror}; expected the records.jsonl of a benchmark"
         ) from None
 
 
-def latest(records: Iterable[RunRecord]) -> list[RunRecord]:
+def latest(records: Iterable[R]) -> list[R]:
     """One record a run: the last that finished, else the last that failed."""
-    found: dict[tuple[str, str, int, int, str], RunRecord] = {}
+    found: dict[tuple[Any, ...], R] = {}
     for record in records:
         if record.finished or record.key not in found or not found[record.key].finished:
             found[record.key] = record
     return list(found.values())
 
 
-def compact(records: Iterable[RunRecord]) -> str:
+def compact(records: Iterable[Record]) -> str:
     """Lines for a file that is committed: the latest of each run, sorted, numbers to five digits, days for dates.
 
     A field that equals that of the line before is left out.
@@ -220,13 +166,13 @@ def _rounded(value: Any) -> Any:
     return float(f"{value:.{_DIGITS}g}") if isinstance(value, float) else value
 
 
-def _parse(content: bytes, path: Path) -> list[RunRecord]:
+def _parse(content: bytes, path: Path, kind: type[R]) -> list[R]:
     fields: dict[str, Any] = {}
     records = []
     for number, line in enumerate(content.split(b"\n")[:-1], start=1):
         try:
             fields = fields | json.loads(line)
-            records.append(RunRecord(**fields))
+            records.append(kind(**fields))
         except (ValueError, TypeError) as error:
             raise DataError(
                 f"{path}, line {number}: expected the record of a run: {error}; remove the line to repeat its run"

@@ -21,24 +21,24 @@ def path(tmp_path):
 
 
 def write(path, *records):
-    with RunStore(path) as store:
+    with RunStore(path, RunRecord) as store:
         for record in records:
             store.append(record)
 
 
 def test_records_come_back_as_they_were(path):
     write(path, FIRST, FAILED)
-    assert read_records(path) == [FIRST, FAILED]
-    with RunStore(path) as store:
+    assert read_records(path, RunRecord) == [FIRST, FAILED]
+    with RunStore(path, RunRecord) as store:
         store.append(SECOND)
         assert store.records == [FIRST, FAILED, SECOND]
-    assert read_records(path) == [FIRST, FAILED, SECOND]
+    assert read_records(path, RunRecord) == [FIRST, FAILED, SECOND]
 
 
 def test_every_record_is_on_disk_at_once(path):
-    with RunStore(path) as store:
+    with RunStore(path, RunRecord) as store:
         store.append(FIRST)
-        assert read_records(path) == [FIRST]
+        assert read_records(path, RunRecord) == [FIRST]
 
 
 @pytest.mark.parametrize("kept", [1, 50, -1])
@@ -46,9 +46,9 @@ def test_a_half_written_last_line_is_tolerated_and_rewritten(path, kept):
     write(path, FIRST, SECOND)
     lines = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(lines[0] + lines[1][:kept])
-    assert read_records(path) == [FIRST]
+    assert read_records(path, RunRecord) == [FIRST]
     write(path, SECOND)
-    assert read_records(path) == [FIRST, SECOND]
+    assert read_records(path, RunRecord) == [FIRST, SECOND]
     assert path.read_bytes() == b"".join(lines)
 
 
@@ -59,33 +59,40 @@ def test_damage_before_the_last_line_names_the_line(path, damage):
     path.write_bytes((line if b"error" in damage or b"unknown" in damage else b"") + damage + b"\n" + line)
     number = 2 if b"error" in damage or b"unknown" in damage else 1
     with pytest.raises(DataError, match=rf"records.jsonl, line {number}: .*remove the line"):
-        read_records(path)
-    with pytest.raises(DataError, match=f"line {number}"), RunStore(path):
+        read_records(path, RunRecord)
+    with pytest.raises(DataError, match=f"line {number}"), RunStore(path, RunRecord):
         pass
 
 
 def test_a_second_writer_is_refused(path):
     pytest.importorskip("fcntl")
-    with RunStore(path), pytest.raises(DataError, match="another process is writing"), RunStore(path):
+    with (
+        RunStore(path, RunRecord),
+        pytest.raises(DataError, match="another process is writing"),
+        RunStore(path, RunRecord),
+    ):
         pass
     write(path, FIRST)
 
 
 def test_a_place_that_cannot_be_written_is_named(path):
     path.parent.write_text("a file")
-    with pytest.raises(DataError, match=r"records.jsonl: cannot be written: .*choose another folder"), RunStore(path):
+    with (
+        pytest.raises(DataError, match=r"records.jsonl: cannot be written: .*choose another folder"),
+        RunStore(path, RunRecord),
+    ):
         pass
 
 
 def test_a_missing_file_is_named(path):
     with pytest.raises(DataError, match=r"cannot be read: No such file.*records.jsonl of a benchmark"):
-        read_records(path)
+        read_records(path, RunRecord)
 
 
 def test_numbers_that_json_does_not_know_are_refused_and_nothing_is_written(path):
-    with RunStore(path) as store, pytest.raises(ValueError, match="Out of range float"):
+    with RunStore(path, RunRecord) as store, pytest.raises(ValueError, match="Out of range float"):
         store.append(replace(FIRST, validation_loss=float("nan")))
-    assert read_records(path) == []
+    assert read_records(path, RunRecord) == []
 
 
 def test_a_record_has_a_result_or_an_error():
@@ -106,8 +113,8 @@ def test_a_committed_file_is_small_sorted_and_complete(path):
     path.parent.mkdir()
     path.write_text(compact([SECOND, FAILED, FIRST]))
     day = {"date": "2026-01-02"}
-    assert read_records(path) == [
+    assert read_records(path, RunRecord) == [
         replace(FIRST, test_accuracy=0.88889, **day), replace(SECOND, **day), replace(FAILED, **day),
     ]  # fmt: skip
     assert path.read_text().splitlines()[1] == '{"run": 1, "test_accuracy": 0.5}'
-    assert compact(read_records(path)) == path.read_text()
+    assert compact(read_records(path, RunRecord)) == path.read_text()

@@ -1,0 +1,226 @@
+"""One run of vertex clustering, as a record and the arrays behind it."""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import json
+import time
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tvgnn.experiments.methods import CLUSTERING_METHODS, END_TO_END
+from tvgnn.experiments.process import reason, reset_peak_memory
+from tvgnn.records import ClusteringRecord
+
+if TYPE_CHECKING:
+    from tvgnn.graph.graph import Graph
+
+__all__ = ["Arrays", "ClusteringEnvironment", "ClusteringJob", "PublicGraphs", "failed", "run_clustering"]
+
+Arrays = dict[str, NDArray[Any]]
+_WIDE = 64  # columns; wider embeddings are kept in half precision, which a picture of them does not show
+_WARM_UP = 2  # epochs before a timed fit: kernels are loaded, memory is in place
+
+
+@dataclass(frozen=True)
+class PublicGraphs:
+    """Load single graphs by name from these folders; see `tvgnn.load_dataset`."""
+
+    root: Path | None = None
+    mirror: Path | None = None
+
+    def __call__(self, name: str, seed: int) -> Graph:
+        """Return the graph; only sets drawn at random depend on the seed."""
+        from tvgnn.datasets import load_graph
+
+        return load_graph(name, self.root, self.mirror, seed=seed)
+
+
+@dataclass(frozen=True)
+class ClusteringEnvironment:
+    """What a run uses of the outside; pickled to other processes.
+
+    Attributes
+    ----------
+    load : callable
+        Graph by name and seed; hashable by value.
+    peak_memory : callable
+        Largest resident memory of this process in bytes, None where unknown.
+    versions, commit
+        Of the code.
+
+    """
+
+    load: Callable[[str, int], Graph]
+    peak_memory: Callable[[], int | None] = lambda: None
+    versions: Mapping[str, str] | None = None
+    commit: str | None = None
+
+
+@dataclass(frozen=True)
+class ClusteringJob:
+    """One run that is to be made.
+
+    Attributes
+    ----------
+    dataset, method : str
+        Of `tvgnn.load_dataset` and of `CLUSTERING_METHODS`.
+    n_clusters : int
+        K.
+    seed : int
+        Of the method, and of a graph that is drawn at random.
+    max_epochs : int
+        Largest number of epochs of an end-to-end method; its own early stopping may end it before.
+    options : tuple of (name, value)
+        Further arguments of the method.
+    row_normalize : bool
+        Divide the features of a node by their sum, as the paper does with bags of words.
+    timed : bool
+        A short fit goes before, so that the time of an epoch contains no start-up.
+
+    """
+
+    dataset: str
+    method: str
+    n_clusters: int
+    seed: int
+    max_epochs: int
+    options: tuple[tuple[str, Any], ...] = ()
+    row_normalize: bool = True
+    timed: bool = False
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What the runs of a table share."""
+        return {"max_epochs": self.max_epochs, **dict(self.options), **({"timed": True} if self.timed else {})}
+
+    @property
+    def fingerprint(self) -> str:
+        """Hash of all that decides the result, besides the code and the seed."""
+        parameters = {**self.estimator().get_params(), "random_state": None}
+        content = [self.settings, _resolved(self.method, parameters), self.row_normalize]
+        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:12]
+
+    @property
+    def key(self) -> tuple[str, str, int, str]:
+        """That of its record."""
+        return self.dataset, self.method, self.seed, self.fingerprint
+
+    @property
+    def keeps_arrays(self) -> bool:
+        """Whether labels, assignments and embedding are kept for figures: of the first seed."""
+        return self.seed == 0 and not self.timed
+
+    def estimator(self, max_epochs: int | None = None) -> Any:
+        """Return the unfitted method."""
+        limits = {"max_iter": max_epochs or self.max_epochs} if self.method in END_TO_END else {}
+        options = dict(self.options)
+        return CLUSTERING_METHODS[self.method](
+            n_clusters=self.n_clusters, random_state=self.seed, **{**limits, **options}
+        )
+
+
+def run_clustering(job: ClusteringJob, environment: ClusteringEnvironment) -> tuple[ClusteringRecord, Arrays]:
+    """Cluster one graph and return what came out; an error of the run becomes a failed record without arrays."""
+    start = time.perf_counter()
+    try:
+        found, arrays = _measure(job, environment)
+    except Exception as error:
+        return failed(job, environment, reason(error), time.perf_counter() - start), {}
+    return ClusteringRecord(**_identity(job, environment), **found), arrays if job.keeps_arrays else {}
+
+
+def failed(
+    job: ClusteringJob, environment: ClusteringEnvironment, why: str, seconds: float | None = None
+) -> ClusteringRecord:
+    """Return the record of a run that gave no result."""
+    return ClusteringRecord(**_identity(job, environment), error=why, seconds=seconds)
+
+
+def _identity(job: ClusteringJob, environment: ClusteringEnvironment) -> dict[str, Any]:
+    return {
+        "dataset": job.dataset,
+        "method": job.method,
+        "seed": job.seed,
+        "fingerprint": job.fingerprint,
+        "settings": job.settings,
+        "n_clusters": job.n_clusters,
+        "parameters": _resolved(job.method, job.estimator().get_params()),
+        "versions": dict(environment.versions or {}),
+        "commit": environment.commit,
+        "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+    }
+
+
+def _measure(job: ClusteringJob, environment: ClusteringEnvironment) -> tuple[dict[str, Any], Arrays]:
+    import torch
+
+    from tvgnn.metrics import evaluate
+
+    graph = _graph(environment.load, job.dataset, job.seed)
+    # labels only enter the metrics: the methods get a graph without them
+    unlabelled = graph.with_labels(None) if graph.y is not None else graph
+    if job.row_normalize:
+        unlabelled = unlabelled.normalize_features("l1")
+    if job.timed:
+        _fit(job.estimator(_WARM_UP), unlabelled)
+    reset_peak_memory()
+    method = job.estimator()
+    start = time.perf_counter()
+    notes = _fit(method, unlabelled)
+    seconds = time.perf_counter() - start
+    assignments = getattr(method, "assignments_", None)
+    metrics = evaluate(graph.adjacency(), method.labels_, assignments, graph.y, job.n_clusters)
+    history = getattr(method, "loss_history_", None)
+    found = {
+        "metrics": {name: value for name, value in metrics.items() if name != "n_clusters"},
+        "loss": None if history is None else float(getattr(method, "loss_", history[-1])),
+        "epochs": None if history is None else len(history),
+        "converged": getattr(method, "converged_", None),
+        "seconds": seconds,
+        "ms_per_epoch": getattr(method, "ms_per_epoch_", None),
+        "peak_rss_bytes": environment.peak_memory(),
+        "notes": notes,
+        "threads": torch.get_num_threads(),
+        "device": str(getattr(method, "device_", "cpu")),
+    }
+    return found, _arrays(method)
+
+
+def _fit(method: Any, graph: Graph) -> list[str]:
+    """Fit and return the warnings."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("default")
+        method.fit(graph)
+    return list(dict.fromkeys(str(warning.message) for warning in caught))
+
+
+def _arrays(method: Any) -> Arrays:
+    arrays: Arrays = {"labels": method.labels_.astype(np.int32)}
+    for name in ("assignments", "embedding"):
+        values = getattr(method, f"{name}_", None)
+        if values is not None:
+            arrays[name] = values.astype(np.float16 if values.shape[1] > _WIDE else np.float32)
+    return arrays
+
+
+@lru_cache(maxsize=1)  # the runs on a graph follow each other
+def _graph(load: Callable[[str, int], Graph], name: str, seed: int) -> Graph:
+    return load(name, seed)
+
+
+def _resolved(method: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Arguments of a method as plain values, those that mean "as the preset" replaced by its numbers."""
+    if method != "tvgnn":
+        return dict(parameters)
+    from tvgnn.estimators.presets import resolve_parameters
+
+    return {**parameters, **resolve_parameters(parameters["preset"], dict(parameters))}

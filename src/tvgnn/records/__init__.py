@@ -1,0 +1,7 @@
+"""Runs of experiments as records (no torch)."""
+
+from tvgnn.records.classification import RunRecord
+from tvgnn.records.clustering import ClusteringRecord
+from tvgnn.records.store import Record, RunStore, compact, latest, read_records
+
+__all__ = ["ClusteringRecord", "Record", "RunRecord", "RunStore", "compact", "latest", "read_records"]

@@ -1,0 +1,89 @@
+"""The record of one run of vertex clustering."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+__all__ = ["ClusteringRecord"]
+
+
+@dataclass(frozen=True)
+class ClusteringRecord:
+    """One run of one method on one graph, finished or failed.
+
+    Attributes
+    ----------
+    dataset, method : str
+        Which run, with ``seed``.
+    seed : int
+        Of all that is drawn in the run.
+    fingerprint : str
+        Hash of everything that decides the result: parameters, the method and the data.
+    settings : dict
+        What all runs of a table share, such as the largest number of epochs.
+    n_clusters : int
+        K.
+    error : str or None
+        Why the run failed, in one line; None where it finished.
+    metrics : dict
+        ``nmi``, ``acc``, ``ari``, ``macro_f1`` where classes are known; ``modularity``, ``conductance``,
+        ``cut_fraction``, ``n_clusters_found``, ``sharpness``; empty where the run failed.
+    loss, epochs, converged : float, int, bool or None
+        Of methods that are trained.
+    seconds : float or None
+        Time of `fit`.
+    ms_per_epoch : float or None
+        Milliseconds an epoch of training.
+    peak_rss_bytes : int or None
+        Largest resident memory of the process during the run.
+    arrays : str or None
+        Name of the file of its labels, assignments and embedding, beside the records; None where they were not kept.
+    parameters, notes
+        Arguments of the method, warnings.
+    threads, device, versions, commit, date
+        Where, when and with what.
+
+    Raises
+    ------
+    ValueError
+        It has both metrics and an error, or neither.
+
+    """
+
+    dataset: str
+    method: str
+    seed: int
+    fingerprint: str
+    settings: dict[str, Any]
+    n_clusters: int
+    error: str | None = None
+    metrics: dict[str, float] = field(default_factory=dict)
+    loss: float | None = None
+    epochs: int | None = None
+    converged: bool | None = None
+    seconds: float | None = None
+    ms_per_epoch: float | None = None
+    peak_rss_bytes: int | None = None
+    arrays: str | None = None
+    parameters: dict[str, Any] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    threads: int | None = None
+    device: str | None = None
+    versions: dict[str, str] = field(default_factory=dict)
+    commit: str | None = None
+    date: str = ""
+
+    def __post_init__(self) -> None:
+        if bool(self.metrics) == bool(self.error):
+            raise ValueError("expected either metrics or error")
+
+    @property
+    def key(self) -> tuple[str, str, int, str]:
+        """What a second record of the same run shares with the first."""
+        return self.dataset, self.method, self.seed, self.fingerprint
+
+    @property
+    def finished(self) -> bool:
+        """Whether it has a result."""
+        return self.error is None
