@@ -55,11 +55,17 @@ def test_tadw_half_steps_solve_the_dense_problem():
 def test_tadw_features_are_reduced_and_free_of_units():
     graph = random_graph(sparse=True)
     t = tadw.reduced_features(graph.x, 4, 30, np.random.RandomState(0))
-    u, values, _ = np.linalg.svd(graph.x.toarray(), full_matrices=False)
-    expected = (u[:, :4] * values[:4]).T
-    assert np.allclose(np.abs(t), np.abs(expected) / np.sqrt(np.mean(expected**2)))
+    u, _, _ = np.linalg.svd(graph.x.toarray(), full_matrices=False)
+    assert np.allclose(np.abs(t), np.abs(u[:, :4].T) * np.sqrt(40))
     scaled = TADW(3, random_state=0).fit(graph.with_features(graph.x * 1000))
     assert (scaled.labels_ == TADW(3, random_state=0).fit(graph).labels_).all()
+
+
+def test_tadw_rows_beyond_the_rank_of_the_features_are_zeros():
+    x = RANDOM.random((40, 3)) @ RANDOM.random((3, 12))
+    t = tadw.reduced_features(x, 5, 10, np.random.RandomState(0))
+    assert np.allclose(np.mean(t**2, axis=1), [1, 1, 1, 0, 0])
+    assert not tadw.reduced_features(0 * x, 5, 10, np.random.RandomState(0)).any()
 
 
 def test_bane_proximity_and_half_steps_equal_the_dense_ones():
@@ -103,6 +109,16 @@ def test_tene_update_equals_the_dense_one_and_never_rises():
         assert all(np.allclose(a, b) for a, b in zip(factors, dense, strict=True))
     assert descends(history)
     assert history[-1] < history[0] / 5
+
+
+def test_tene_embedding_is_free_of_lengths_that_factors_share():
+    graph = random_graph()
+    s, t = transition_matrix(graph.adjacency()), graph.x
+    factors = TENE(3, iterations=20, random_state=0).fit(graph).factors_
+    lengths = RANDOM.uniform(0.1, 10, 32)
+    other = factors._replace(m=factors.m * lengths, u=factors.u / lengths, c=factors.c * lengths)
+    assert tene.tene_objective(s, t, other, 0.1, 0.1) == pytest.approx(tene.tene_objective(s, t, factors, 0.1, 0.1))
+    assert np.allclose(tene.tene_embedding(other), tene.tene_embedding(factors))
 
 
 @pytest.mark.parametrize("method", [TADW(3, regularization=0.2, random_state=0), BANE(3, random_state=0)])

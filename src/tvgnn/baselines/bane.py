@@ -22,8 +22,8 @@ class BANE(EmbeddingClusterer):
     Yang et al., ICDM 2018: ``min_{B, Z} ||P - B Z||^2 + alpha ||Z||^2`` with codes ``B in {-1, 1}^{N x d}`` and the
     Weisfeiler-Lehman proximity ``P = (I - gamma D~^-1 L~)^k X``, ``L~ = D~ - A~``, ``A~ = A + I``, rows of X of length
     1; Z is solved exactly, B column by column (cyclic coordinate descent). k and gamma are those of the authors'
-    released code for Cora. P is only multiplied, never formed, and not reduced by an SVD first. The codes start from
-    the signs of P's leading singular vectors.
+    released code for Cora, which reduces P to rank 200 first. Here P is not reduced, and only multiplied, never formed.
+    The codes start from the signs of P's leading singular vectors.
 
     Parameters:
         n_clusters: K.

@@ -17,13 +17,14 @@ __all__ = ["TADW", "reduced_features", "solve_h", "solve_w", "tadw_objective"]
 class TADW(EmbeddingClusterer):
     """Text-associated DeepWalk: factorise the random walks through the features, then k-means.
 
-    Yang et al., IJCAI 2015, sec. 4: ``min_{W, H} ||M - W^T H T||^2 + lambda / 2 (||W||^2 + ||H||^2)`` with
+    Yang et al., IJCAI 2015: ``min_{W, H} ||M - W^T H T||^2 + lambda / 2 (||W||^2 + ||H||^2)`` with
     ``M = (P + P^2) / 2`` and T the features reduced by a truncated SVD; the embedding joins W and H T, each with rows
-    of length 1. M is only multiplied, never formed. Each half step is solved exactly, so the step size 0.01 of the
-    library that the TVGNN paper used has no counterpart; ten such steps leave W and H near their random start.
+    of length 1. M is only multiplied, never formed. Each half step is solved exactly, to which OpenNE, of the authors'
+    group, iterates; the step size 0.01 of the library that the TVGNN paper used has no counterpart.
 
-    T is scaled to entries of mean square 1: lambda weighs the two terms against each other, and what it does must not
-    depend on the unit of the features (above a limit W = H = 0 is the best answer).
+    Rows of T have mean square 1. In the authors' code they have length 1, with lambda 0.2: as T times c with lambda
+    times c is the same problem, that is lambda ``0.2 sqrt(N)`` here, 10.4 on Cora. With rows of length 1 and lambda 10
+    the best answer is W = H = 0.
 
     Parameters:
         n_clusters: K.
@@ -80,14 +81,14 @@ class TADW(EmbeddingClusterer):
 
 
 def reduced_features(x: Any, width: int, n_iter: int, random: np.random.RandomState) -> Floats:
-    """``T = (U_f Sigma_f)^T`` (width, N) of features (N, F), scaled to entries of mean square 1."""
+    """T (width, N): left singular vectors of features (N, F), rows scaled to mean square 1, zeros beyond the rank."""
     rank = min(width, *x.shape)
     x = x.astype(np.float64)
     u, values, _ = truncated_svd(
         lambda y: np.asarray(x @ y), lambda y: np.asarray(x.T @ y), x.shape[1], rank, n_iter, random
     )
-    t = np.ascontiguousarray((u * values).T)
-    return np.asarray(t / max(np.sqrt(np.mean(t * t)), np.finfo(np.float64).tiny))
+    inside = values > np.finfo(np.float32).eps * values[:1]
+    return np.ascontiguousarray((u * inside * np.sqrt(x.shape[0])).T)
 
 
 def _times_m(walks: Any, y: Floats) -> Floats:

@@ -12,7 +12,7 @@ from tvgnn.errors import GraphError
 from tvgnn.graph.feature_tensor import require_features
 from tvgnn.graph.graph import Graph
 
-__all__ = ["TENE", "Factors", "tene_objective", "tene_update"]
+__all__ = ["TENE", "Factors", "tene_embedding", "tene_objective", "tene_update"]
 
 _TINY = 1e-15  # factors stay positive, or a multiplicative step could never raise them again
 
@@ -40,9 +40,9 @@ class TENE(EmbeddingClusterer):
     """Enhanced network embedding with text information, then k-means.
 
     Yang & Yang, ICPR 2018: non-negative ``min ||S - M U^T||^2 + alpha ||Q - U C^T||^2 + beta ||T - Q V^T||^2`` with
-    the proximity ``S = D^-1 A`` and features T, by multiplicative updates, which never raise it. The embedding joins M
-    and Q, as in the library that the TVGNN paper used, each with rows of length 1 (ours: k-means on raw rows sees
-    little but their lengths). The random start is scaled to the means of S and T, also ours.
+    the proximity ``S = D^-1 A`` and features T, by multiplicative updates, which never raise it. Objective and
+    embedding, M beside Q, are those of the library that the TVGNN paper used. The random start is scaled to the means
+    of S and T, and the embedding does not depend on how factors share their lengths (`tene_embedding`): both are ours.
 
     Parameters:
         n_clusters: K.
@@ -95,7 +95,7 @@ class TENE(EmbeddingClusterer):
         for _ in range(self.iterations):
             factors = tene_update(s, t, factors, self.alpha, self.beta)
         self.factors_ = factors
-        return np.hstack([unit_rows(factors.m), unit_rows(factors.q)])
+        return tene_embedding(factors)
 
 
 def _start(s: Any, t: Any, d: int, random: np.random.RandomState) -> Factors:
@@ -115,6 +115,16 @@ def tene_update(s: Any, t: Any, factors: Factors, alpha: float, beta: float) -> 
     u = _scaled(u, s.T @ m + alpha * (q @ c), u @ (m.T @ m + alpha * (c.T @ c)))
     q = _scaled(q, alpha * (u @ c.T) + beta * (t @ v), alpha * q + beta * (q @ (v.T @ v)))
     return Factors(m, u, q, v, c)
+
+
+def tene_embedding(factors: Factors) -> Floats:
+    """M and Q (N, 2 d), each with rows of length 1, after columns of the bases U and V got length 1.
+
+    ``M D`` and ``U D^-1`` fit S as well as M and U do; fixing the lengths of the bases, as Xu et al. (SIGIR 2003) do
+    before they read clusters off such a factorisation, settles D. Without length 1 of the rows k-means finds outliers.
+    """
+    m, u, q, v, _ = factors
+    return np.hstack([unit_rows(m * np.linalg.norm(u, axis=0)), unit_rows(q * np.linalg.norm(v, axis=0))])
 
 
 def _scaled(factor: Floats, numerator: Floats, denominator: Floats) -> Floats:
