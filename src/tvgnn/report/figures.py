@@ -9,6 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from tvgnn.report._arrays import evenly
+from tvgnn.report._panels import MAX_NODES
+from tvgnn.report.palette import COLORS, color_of, marker_of
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -16,22 +20,6 @@ if TYPE_CHECKING:
 
 __all__ = ["clustering_figure", "principal_components", "save_figure"]
 
-# Ten colours that stay apart under the common colour vision deficiencies (Petroff 2021, arXiv:2107.02270). Clusters are
-# numbered in the figure as well, and further ones repeat the colours with other markers.
-_COLORS = (
-    "#3f90da",
-    "#ffa90e",
-    "#bd1f01",
-    "#94a4a2",
-    "#832db6",
-    "#a96b59",
-    "#e76300",
-    "#b9ac70",
-    "#717581",
-    "#92dadd",
-)
-_MARKERS = ("o", "s", "^", "D", "v", "P")
-_MAX_POINTS = 20_000  # more than this prints as a blot and makes large files
 _FORMATS = (".png", ".pdf", ".svg")
 _MAX_ROWS = 2_000  # of the assignment matrix: above the height of the picture in pixels
 
@@ -134,15 +122,14 @@ def save_figure(figure: Figure, path: str | Path, dpi: int = 150) -> None:
 
 
 def _draw_embedding(axes: Axes, embedding: NDArray[Any], labels: NDArray[np.intp], n_clusters: int) -> None:
-    shown = _evenly(len(labels), _MAX_POINTS)
+    shown = evenly(len(labels), MAX_NODES)
     points, shown_labels = principal_components(embedding)[shown], labels[shown]
     size = float(np.clip(12_000 / len(shown), 2, 40))
     for cluster in range(n_clusters):
         members = points[shown_labels == cluster]
         if not len(members):
             continue
-        marker = _MARKERS[cluster // len(_COLORS) % len(_MARKERS)]
-        color = _COLORS[cluster % len(_COLORS)]
+        color, marker = color_of(cluster), marker_of(cluster)
         axes.scatter(
             members[:, 0], members[:, 1], s=size, color=color, marker=marker, alpha=0.7, linewidths=0, rasterized=True
         )
@@ -155,7 +142,7 @@ def _draw_embedding(axes: Axes, embedding: NDArray[Any], labels: NDArray[np.intp
             va="center",
             fontsize=9,
             fontweight="bold",
-            bbox={"boxstyle": "circle,pad=0.2", "facecolor": "white", "edgecolor": _COLORS[cluster % len(_COLORS)]},
+            bbox={"boxstyle": "circle,pad=0.2", "facecolor": "white", "edgecolor": color_of(cluster)},
         )
     axes.set(title="Embedding, by cluster", xlabel="principal component 1", ylabel="principal component 2")
     axes.set(xticks=[], yticks=[])
@@ -164,7 +151,7 @@ def _draw_embedding(axes: Axes, embedding: NDArray[Any], labels: NDArray[np.intp
 def _draw_assignments(axes: Axes, soft: NDArray[Any], labels: NDArray[np.intp]) -> AxesImage:
     n_nodes, n_clusters = soft.shape
     order = np.lexsort((-soft.max(axis=1), labels))
-    rows = order[_evenly(n_nodes, _MAX_ROWS)]
+    rows = order[evenly(n_nodes, _MAX_ROWS)]
     extent = (-0.5, n_clusters - 0.5, n_nodes, 0)
     picture = axes.imshow(
         soft[rows], aspect="auto", cmap="Blues", vmin=0, vmax=1, extent=extent, interpolation="nearest"
@@ -176,14 +163,9 @@ def _draw_assignments(axes: Axes, soft: NDArray[Any], labels: NDArray[np.intp]) 
 
 
 def _draw_loss(axes: Axes, loss_history: Sequence[float]) -> None:
-    axes.plot(np.arange(1, len(loss_history) + 1), loss_history, color=_COLORS[0], linewidth=1.5)
+    axes.plot(np.arange(1, len(loss_history) + 1), loss_history, color=COLORS[0], linewidth=1.5)
     lowest = int(np.argmin(loss_history))
-    axes.plot(lowest + 1, loss_history[lowest], "o", color=_COLORS[2], label=f"kept: {loss_history[lowest]:.4f}")
+    axes.plot(lowest + 1, loss_history[lowest], "o", color=COLORS[2], label=f"kept: {loss_history[lowest]:.4f}")
     axes.set(title="Training loss", xlabel="epoch", ylabel="loss")
     axes.grid(alpha=0.3)
     axes.legend(frameon=False)
-
-
-def _evenly(total: int, most: int) -> NDArray[np.intp]:
-    """Positions of at most ``most`` of ``total`` rows, evenly spaced."""
-    return np.arange(total) if total <= most else np.linspace(0, total - 1, most).astype(np.intp)
