@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from difflib import get_close_matches
 from enum import StrEnum
@@ -21,9 +20,7 @@ if TYPE_CHECKING:
     from tvgnn.experiments.runner import Outcome
     from tvgnn.records import RunRecord
 
-__all__ = ["benchmark_app"]
-
-_FILE_WIDTH = 150  # a pipe or a file has no width to fit
+__all__ = ["benchmark_app", "chosen"]
 
 benchmark_app = typer.Typer(help="Repeat an experiment of the paper, or print its table from records.")
 
@@ -71,9 +68,9 @@ def classification(
     settings = Settings(readout=readout.value, max_epochs=max_epochs, seed=seed)
     all_folds = tuple(str(fold) for fold in range(settings.n_folds))
     plan = Plan(
-        datasets=_chosen("--datasets", datasets, DATASETS),
-        methods=_chosen("--methods", methods, METHODS),
-        folds=tuple(int(fold) for fold in _chosen("--folds", folds, all_folds)),
+        datasets=chosen("--datasets", datasets, DATASETS),
+        methods=chosen("--methods", methods, METHODS),
+        folds=tuple(int(fold) for fold in chosen("--folds", folds, all_folds)),
         runs=runs,
         settings=settings,
     )
@@ -126,8 +123,8 @@ def table(
             raise DataError(f"{path}: is not what the records give; run the command without --check")
 
 
-def _chosen(option: str, text: str, known: Sequence[str]) -> tuple[str, ...]:
-    """Names out of a comma-separated list, in its order and each once; "all" means all."""
+def chosen(option: str, text: str, known: Sequence[str]) -> tuple[str, ...]:
+    """Return names out of a comma-separated list, in its order and each once; "all" means all."""
     names = dict.fromkeys(part.strip().lower() for part in text.split(",") if part.strip())
     if list(names) == ["all"]:
         return tuple(known)
@@ -166,48 +163,23 @@ def _environment(root: Path | None, mirror: Path | None) -> Environment:
 
 
 def _run(plan: Plan, out: Path, environment: Environment, *, workers: Workers, minutes: float | None) -> Outcome:
-    """Run with a progress line on standard error, where that is a terminal."""
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
-
+    from tvgnn.cli.progress import run_progress
     from tvgnn.experiments.runner import run_benchmark
 
-    console = Console(stderr=True)
-    columns = (
-        BarColumn(bar_width=20), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn(),
-        TextColumn("{task.description}"),
-    )  # fmt: skip
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
-        bar = progress.add_task("loading data", total=None)
+    with run_progress() as (start, advance):
 
-        def start(total: int, done: int) -> None:
-            progress.update(bar, total=total, completed=done, description="")
-
-        def advance(record: RunRecord) -> None:
+        def show(record: RunRecord) -> None:
             result = "failed" if record.test_accuracy is None else f"{100 * record.test_accuracy:.1f} %"
-            name = f"{record.dataset}, {record.method}, fold {record.fold}, run {record.run}"
-            progress.update(bar, advance=1, description=f"{name}: {result}")
+            advance(f"{record.dataset}, {record.method}, fold {record.fold}, run {record.run}: {result}")
 
-        return run_benchmark(
-            plan, out, environment, workers=workers, minutes=minutes, on_start=start, on_record=advance
-        )
+        return run_benchmark(plan, out, environment, workers=workers, minutes=minutes, on_start=start, on_record=show)
 
 
 def _print_tables(records: Sequence[RunRecord]) -> None:
-    from rich.console import Console
-
+    from tvgnn.cli.progress import print_tables
     from tvgnn.report.classification_table import classification_tables
 
-    console = Console() if sys.stdout.isatty() else Console(width=_FILE_WIDTH)
-    for one in classification_tables(records):
-        console.print(one)
+    print_tables(classification_tables(records))
 
 
 def _read(path: Path) -> str:

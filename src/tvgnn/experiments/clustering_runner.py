@@ -1,0 +1,136 @@
+"""Make the missing runs of vertex clustering and keep record and arrays of each as soon as it is there."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from tvgnn.errors import DataError
+from tvgnn.experiments.clustering import Arrays, ClusteringEnvironment, ClusteringJob, failed, run_clustering
+from tvgnn.experiments.pool import Workers, until, work_off
+from tvgnn.experiments.process import reason
+from tvgnn.records import ClusteringRecord, RunStore, latest
+
+__all__ = ["RECORDS_FILE", "ClusteringOutcome", "read_arrays", "run_clusterings"]
+
+RECORDS_FILE = "records.jsonl"
+_ARRAYS_FOLDER = "arrays"
+_ONE_PROCESS = Workers()
+
+
+@dataclass(frozen=True)
+class ClusteringOutcome:
+    """What a call of `run_clusterings` did.
+
+    Attributes
+    ----------
+    records : dict
+        The latest record of each job that has one, by the key of the job.
+    made : list of ClusteringRecord
+        Those of this call.
+    left : list of ClusteringJob
+        Jobs without a result: not started for lack of time, or failed.
+
+    """
+
+    records: Mapping[tuple[str, str, int, str], ClusteringRecord]
+    made: list[ClusteringRecord]
+    left: list[ClusteringJob]
+
+
+def run_clusterings(
+    jobs: Sequence[ClusteringJob],
+    out: Path,
+    environment: ClusteringEnvironment,
+    *,
+    workers: Workers = _ONE_PROCESS,
+    minutes: float | None = None,
+    on_start: Callable[[int, int], None] = lambda total, done: None,
+    on_record: Callable[[ClusteringRecord], None] = lambda record: None,
+) -> ClusteringOutcome:
+    """Make the runs that have no result yet; failed ones are tried again.
+
+    Parameters
+    ----------
+    jobs : sequence of ClusteringJob
+        In the order in which they are made; a job that is named twice is made once.
+    out : path
+        Folder of ``records.jsonl`` and ``arrays/``, shared by all experiments: a run that two of them need is made
+        once.
+    environment : ClusteringEnvironment
+        Loader and facts.
+    workers, minutes, on_start, on_record
+        As in `tvgnn.experiments.runner.run_benchmark`.
+
+    Raises
+    ------
+    DataError
+        Records are damaged, the folder cannot be written, or another process writes there.
+
+    """
+    every = {job.key: job for job in jobs}
+    with RunStore(out / RECORDS_FILE, ClusteringRecord) as store:
+        done = {record.key for record in store.records if _complete(record, out)}
+        missing = [job for key, job in every.items() if key not in done]
+        on_start(len(every), len(every) - len(missing))
+        made = []
+        results = work_off(until(minutes, missing), partial(run_clustering, environment=environment), workers)
+        with closing(results):
+            for job, result in results:
+                if isinstance(result, Exception):
+                    record = failed(job, environment, reason(result))
+                else:
+                    record = _with_arrays(*result, out)
+                store.append(record)
+                made.append(record)
+                on_record(record)
+        known = {record.key: record for record in latest(store.records) if record.key in every}
+    left = [job for key, job in every.items() if key not in known or not known[key].finished]
+    return ClusteringOutcome(known, made, left)
+
+
+def read_arrays(record: ClusteringRecord, out: Path) -> Arrays:
+    """Return what a run kept: ``labels`` (N,), and ``assignments`` (N, K) and ``embedding`` (N, H) where it has them.
+
+    Raises
+    ------
+    DataError
+        It kept none, or the file is missing or damaged.
+    """
+    path = out / (record.arrays or _ARRAYS_FOLDER)
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            return {name: file[name] for name in file.files}
+    except (OSError, ValueError, EOFError) as error:
+        name = f"{record.method} on {record.dataset}, seed {record.seed}"
+        raise DataError(
+            f"{path}: expected the arrays of {name}: {error}; remove its line from {RECORDS_FILE} to repeat the run"
+        ) from None
+
+
+def _complete(record: ClusteringRecord, out: Path) -> bool:
+    """Whether a run has its result and, where it kept arrays, their file."""
+    return record.finished and (record.arrays is None or (out / record.arrays).exists())
+
+
+def _with_arrays(record: ClusteringRecord, arrays: Arrays, out: Path) -> ClusteringRecord:
+    """Write the arrays, if any, before the record that names them."""
+    if not arrays:
+        return record
+    name = f"{_ARRAYS_FOLDER}/{record.dataset}-{record.method}-{record.seed}-{record.fingerprint}.npz"
+    path, part = out / name, out / f"{name}.part"
+    try:
+        path.parent.mkdir(exist_ok=True)
+        with part.open("wb") as file:
+            np.savez_compressed(file, allow_pickle=False, **arrays)
+        os.replace(part, path)
+    except OSError as error:
+        part.unlink(missing_ok=True)
+        raise DataError(f"{path}: cannot be written: {error.strerror}; make room on the disk, and go on") from None
+    return replace(record, arrays=name)

@@ -1,0 +1,126 @@
+"""Runs of vertex clustering in numbers: mean and standard deviation of each metric over the seeds."""
+
+from __future__ import annotations
+
+import json
+import statistics
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tvgnn.records import ClusteringRecord, latest
+from tvgnn.report.paper_figures import CLUSTERING_TITLES, GRAPH_TITLES
+
+__all__ = ["ClusteringBlock", "Runs", "clustering_blocks", "ranks"]
+
+
+@dataclass(frozen=True)
+class Runs:
+    """The finished runs of one method on one graph.
+
+    Attributes
+    ----------
+    records : tuple of ClusteringRecord
+        At least one.
+
+    """
+
+    records: tuple[ClusteringRecord, ...]
+
+    def values(self, name: str) -> list[float]:
+        """Return a metric or another number of each run that has it; accuracies and shares as they are."""
+        found = (record.metrics.get(name, getattr(record, name, None)) for record in self.records)
+        return [float(value) for value in found if value is not None]
+
+    def mean(self, name: str) -> float | None:
+        """Return its mean, None where no run has it."""
+        values = self.values(name)
+        return statistics.fmean(values) if values else None
+
+    def deviation(self, name: str) -> float | None:
+        """Return its standard deviation over the seeds, None for a single run."""
+        values = self.values(name)
+        return statistics.stdev(values) if len(values) > 1 else None
+
+    @property
+    def seeds(self) -> frozenset[int]:
+        """Seeds of the runs."""
+        return frozenset(record.seed for record in self.records)
+
+
+@dataclass(frozen=True)
+class ClusteringBlock:
+    """All runs with the same settings.
+
+    Attributes
+    ----------
+    settings : mapping
+        What they share.
+    records : tuple of ClusteringRecord
+        The latest of each run, failed ones included.
+    runs : mapping
+        Finished ones by graph and method, in the order of the tables; a pair without one is absent.
+
+    """
+
+    settings: Mapping[str, Any]
+    records: tuple[ClusteringRecord, ...]
+    runs: Mapping[str, Mapping[str, Runs]]
+
+    @property
+    def methods(self) -> list[str]:
+        """Methods with a run, in the order of the tables."""
+        return [name for name in CLUSTERING_TITLES if any(name in row for row in self.runs.values())]
+
+    def average(self, method: str, name: str) -> float | None:
+        """Return the mean over all graphs of the block of a method's means, None where it lacks one."""
+        means = [row[method].mean(name) if method in row else None for row in self.runs.values()]
+        known = [mean for mean in means if mean is not None]
+        return statistics.fmean(known) if len(known) == len(means) else None
+
+
+def clustering_blocks(records: Iterable[ClusteringRecord]) -> list[ClusteringBlock]:
+    """Group runs by their settings, the largest group first."""
+    groups: dict[str, list[ClusteringRecord]] = {}
+    for record in latest(records):
+        groups.setdefault(json.dumps(record.settings, sort_keys=True), []).append(record)
+    ordered = sorted(groups.items(), key=lambda item: (-len(item[1]), item[0]))
+    return [ClusteringBlock(json.loads(settings), tuple(group), _runs(group)) for settings, group in ordered]
+
+
+def ranks(means: Mapping[str, float | None], largest: bool = True) -> dict[str, int]:
+    """Return 1 for the best method and 2 for the second best, equal means alike; nothing where there is one method.
+
+    Examples
+    --------
+    >>> ranks({"a": 0.3, "b": 0.5, "c": 0.1})
+    {'b': 1, 'a': 2}
+    """
+    known = {name: mean for name, mean in means.items() if mean is not None}
+    if len(known) < 2:
+        return {}
+    order = sorted(set(known.values()), reverse=largest)[:2]
+    return {
+        name: order.index(mean) + 1
+        for name, mean in sorted(known.items(), key=lambda item: item[1], reverse=largest)
+        if mean in order
+    }
+
+
+def _runs(records: Sequence[ClusteringRecord]) -> dict[str, dict[str, Runs]]:
+    groups: dict[str, dict[str, list[ClusteringRecord]]] = {}
+    for record in records:
+        if record.finished:
+            groups.setdefault(record.dataset, {}).setdefault(record.method, []).append(record)
+    return {
+        graph: {
+            method: Runs(tuple(sorted(groups[graph][method], key=lambda one: one.seed)))
+            for method in _ordered(groups[graph], CLUSTERING_TITLES)
+        }
+        for graph in _ordered(groups, GRAPH_TITLES)
+    }
+
+
+def _ordered(names: Iterable[str], known: Mapping[str, str]) -> list[str]:
+    order = {name: number for number, name in enumerate(known)}
+    return sorted(names, key=lambda name: (order.get(name, len(order)), name))
