@@ -17,7 +17,7 @@ from tvgnn.cli.cluster import cluster
 from tvgnn.cli.datasets import datasets_app
 from tvgnn.cli.demo import demo
 from tvgnn.cli.report import report
-from tvgnn.cli.reproduce import reproduce_app
+from tvgnn.cli.reproduce import reproduce
 from tvgnn.errors import TVGNNError
 
 __all__ = ["app", "main"]
@@ -58,9 +58,9 @@ app.command()(cluster)
 app.command()(classify)
 app.command()(demo)
 app.command()(report)
+app.command()(reproduce)
 app.add_typer(datasets_app, name="datasets")
 app.add_typer(benchmark_app, name="benchmark")
-app.add_typer(reproduce_app, name="reproduce")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from difflib import get_close_matches
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from tvgnn.experiments.runner import Outcome
     from tvgnn.records import RunRecord
 
-__all__ = ["benchmark_app", "chosen"]
+__all__ = ["benchmark_app", "run_plan"]
 
 benchmark_app = typer.Typer(help="Repeat an experiment of the paper, or print its table from records.")
 
@@ -68,9 +67,9 @@ def classification(
     settings = Settings(readout=readout.value, max_epochs=max_epochs, seed=seed)
     all_folds = tuple(str(fold) for fold in range(settings.n_folds))
     plan = Plan(
-        datasets=chosen("--datasets", datasets, DATASETS),
-        methods=chosen("--methods", methods, METHODS),
-        folds=tuple(int(fold) for fold in chosen("--folds", folds, all_folds)),
+        datasets=options.chosen("--datasets", datasets, DATASETS),
+        methods=options.chosen("--methods", methods, METHODS),
+        folds=tuple(int(fold) for fold in options.chosen("--folds", folds, all_folds)),
         runs=runs,
         settings=settings,
     )
@@ -78,8 +77,7 @@ def classification(
 
     from tvgnn.cli.run import say
 
-    environment = _environment(root, mirror)
-    outcome = _run(plan, out, environment, workers=Workers(jobs, threads), minutes=time_limit)
+    outcome = run_plan(plan, out, root, mirror, workers=Workers(jobs, threads), minutes=time_limit)
     failures = [record for record in outcome.records if not record.finished]
     if failures and len(failures) == len(outcome.records):
         raise TrainingError(f"every run failed, the last one: {failures[-1].error}")
@@ -95,7 +93,9 @@ def classification(
 
 @benchmark_app.command("table")
 def table(
-    records: Annotated[list[Path], typer.Argument(help="Files records.jsonl of tvgnn benchmark classification.")],
+    records: Annotated[
+        list[Path], typer.Argument(help="Files records.jsonl, of graph classification or of vertex clustering.")
+    ],
     page: Annotated[
         Path | None, typer.Option(help="Markdown file that gets the table between its markers; default: print it.")
     ] = None,
@@ -104,38 +104,24 @@ def table(
     ] = None,
     check: Annotated[bool, typer.Option("--check", help="Write nothing; fail where a file differs.")] = False,
 ) -> None:
-    """Print the table of graph classification, or write it into a page."""
-    from tvgnn.records import RunRecord, compact, latest, read_records
-    from tvgnn.report.classification_table import written
+    """Print the tables of records, or write them into a page between its markers."""
+    from tvgnn.cli.progress import print_tables
+    from tvgnn.cli.record_tables import read_kind
+    from tvgnn.records import compact
 
-    found = latest(record for path in records for record in read_records(path, RunRecord))
+    kind = read_kind(records)
     wanted = {}
     if keep is not None:
-        wanted[keep] = compact(found)
+        wanted[keep] = compact(kind.records)
     if page is not None:
-        wanted[page] = written(_read(page), found)
+        wanted[page] = kind.written(_read(page))
     if not wanted:
-        _print_tables(found)
+        print_tables(kind.tables())
     for path, text in wanted.items():
         if not check:
             _write(path, text)
         elif not path.exists() or _read(path) != text:
             raise DataError(f"{path}: is not what the records give; run the command without --check")
-
-
-def chosen(option: str, text: str, known: Sequence[str]) -> tuple[str, ...]:
-    """Return names out of a comma-separated list, in its order and each once; "all" means all."""
-    names = dict.fromkeys(part.strip().lower() for part in text.split(",") if part.strip())
-    if list(names) == ["all"]:
-        return tuple(known)
-    for name in names:
-        if name not in known:
-            close = get_close_matches(name, known, n=1)
-            hint = f"; did you mean {close[0]}?" if close else ""
-            raise ValueError(f"expected {option} to be some of {', '.join(known)}, got {name!r}{hint}")
-    if not names:
-        raise ValueError(f"expected {option} to be some of {', '.join(known)}, got nothing")
-    return tuple(names)
 
 
 def _threads(jobs: int) -> int:
@@ -162,7 +148,10 @@ def _environment(root: Path | None, mirror: Path | None) -> Environment:
     )
 
 
-def _run(plan: Plan, out: Path, environment: Environment, *, workers: Workers, minutes: float | None) -> Outcome:
+def run_plan(
+    plan: Plan, out: Path, root: Path | None, mirror: Path | None, *, workers: Workers, minutes: float | None
+) -> Outcome:
+    """Make the missing runs of a plan with a progress line; see `tvgnn.experiments.runner.run_benchmark`."""
     from tvgnn.cli.progress import run_progress
     from tvgnn.experiments.runner import run_benchmark
 
@@ -172,6 +161,7 @@ def _run(plan: Plan, out: Path, environment: Environment, *, workers: Workers, m
             result = "failed" if record.test_accuracy is None else f"{100 * record.test_accuracy:.1f} %"
             advance(f"{record.dataset}, {record.method}, fold {record.fold}, run {record.run}: {result}")
 
+        environment = _environment(root, mirror)
         return run_benchmark(plan, out, environment, workers=workers, minutes=minutes, on_start=start, on_record=show)
 
 

@@ -1,5 +1,7 @@
 """Options that commands share, as annotated types; the model's own are those of `tvgnn.TVClustering`."""
 
+from collections.abc import Sequence
+from difflib import get_close_matches
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -36,6 +38,7 @@ __all__ = [
     "Threads",
     "Tol",
     "TotvarCoeff",
+    "chosen",
 ]
 
 _MODEL = "Model and training (default: the preset's value)"
@@ -128,3 +131,18 @@ MaxMemory = Annotated[
     str | None,
     typer.Option(help="Refuse to train above this estimate, such as 8GB.", rich_help_panel=_COMPUTE),
 ]
+
+
+def chosen(option: str, text: str, known: Sequence[str]) -> tuple[str, ...]:
+    """Return names out of a comma-separated list, in its order and each once; "all" means all."""
+    names = dict.fromkeys(part.strip().lower() for part in text.split(",") if part.strip())
+    if list(names) == ["all"]:
+        return tuple(known)
+    for name in names:
+        if name not in known:
+            close = get_close_matches(name, known, n=1)
+            hint = f"; did you mean {close[0]}?" if close else ""
+            raise ValueError(f"expected {option} to be some of {', '.join(known)}, got {name!r}{hint}")
+    if not names:
+        raise ValueError(f"expected {option} to be some of {', '.join(known)}, got nothing")
+    return tuple(names)

@@ -27,6 +27,7 @@ __all__ = ["Arrays", "ClusteringEnvironment", "ClusteringJob", "PublicGraphs", "
 
 Arrays = dict[str, NDArray[Any]]
 _WIDE = 64  # columns; wider embeddings are kept in half precision, which a picture of them does not show
+_NOT_KEPT = ("n_clusters", "cluster_sizes")  # a field of its own; long, and in the arrays
 _WARM_UP = 2  # epochs before a timed fit: kernels are loaded, memory is in place
 
 
@@ -105,9 +106,14 @@ class ClusteringJob:
     @property
     def fingerprint(self) -> str:
         """Hash of all that decides the result, besides the code and the seed."""
-        parameters = {**self.estimator().get_params(), "random_state": None}
-        content = [self.settings, _resolved(self.method, parameters), self.row_normalize]
+        content = [self.settings, {**self.parameters, "random_state": None}, self.row_normalize]
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:12]
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """Arguments of the method, but for the seed."""
+        given = self.estimator().get_params()
+        return {name: value for name, value in _resolved(self.method, given).items() if name != "random_state"}
 
     @property
     def key(self) -> tuple[str, str, int, str]:
@@ -153,7 +159,7 @@ def _identity(job: ClusteringJob, environment: ClusteringEnvironment) -> dict[st
         "fingerprint": job.fingerprint,
         "settings": job.settings,
         "n_clusters": job.n_clusters,
-        "parameters": _resolved(job.method, job.estimator().get_params()),
+        "parameters": job.parameters,
         "versions": dict(environment.versions or {}),
         "commit": environment.commit,
         "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
@@ -181,7 +187,7 @@ def _measure(job: ClusteringJob, environment: ClusteringEnvironment) -> tuple[di
     metrics = evaluate(graph.adjacency(), method.labels_, assignments, graph.y, job.n_clusters)
     history = getattr(method, "loss_history_", None)
     found = {
-        "metrics": {name: value for name, value in metrics.items() if name != "n_clusters"},
+        "metrics": {name: value for name, value in metrics.items() if name not in _NOT_KEPT},
         "loss": None if history is None else float(getattr(method, "loss_", history[-1])),
         "epochs": None if history is None else len(history),
         "converged": getattr(method, "converged_", None),

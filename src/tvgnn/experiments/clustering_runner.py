@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
@@ -15,13 +15,14 @@ from tvgnn.errors import DataError
 from tvgnn.experiments.clustering import Arrays, ClusteringEnvironment, ClusteringJob, failed, run_clustering
 from tvgnn.experiments.pool import Workers, until, work_off
 from tvgnn.experiments.process import reason
-from tvgnn.records import ClusteringRecord, RunStore, latest
+from tvgnn.records import ClusteringRecord, RunStore, latest, read_records
 
-__all__ = ["RECORDS_FILE", "ClusteringOutcome", "read_arrays", "run_clusterings"]
+__all__ = ["RECORDS_FILE", "ClusteringOutcome", "read_arrays", "run_clusterings", "stored_clusterings"]
 
 RECORDS_FILE = "records.jsonl"
 _ARRAYS_FOLDER = "arrays"
 _ONE_PROCESS = Workers()
+_Key = tuple[str, str, int, str]
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ class ClusteringOutcome:
 
     """
 
-    records: Mapping[tuple[str, str, int, str], ClusteringRecord]
+    records: Mapping[_Key, ClusteringRecord]
     made: list[ClusteringRecord]
     left: list[ClusteringJob]
 
@@ -90,9 +91,19 @@ def run_clusterings(
                 store.append(record)
                 made.append(record)
                 on_record(record)
-        known = {record.key: record for record in latest(store.records) if record.key in every}
-    left = [job for key, job in every.items() if key not in known or not known[key].finished]
-    return ClusteringOutcome(known, made, left)
+        stored = list(store.records)
+    return _outcome(every, stored, made)
+
+
+def stored_clusterings(jobs: Sequence[ClusteringJob], out: Path) -> ClusteringOutcome:
+    """Return what earlier calls made, and run nothing.
+
+    Raises
+    ------
+    DataError
+        There are no records, or they are damaged.
+    """
+    return _outcome({job.key: job for job in jobs}, read_records(out / RECORDS_FILE, ClusteringRecord), [])
 
 
 def read_arrays(record: ClusteringRecord, out: Path) -> Arrays:
@@ -112,6 +123,16 @@ def read_arrays(record: ClusteringRecord, out: Path) -> Arrays:
         raise DataError(
             f"{path}: expected the arrays of {name}: {error}; remove its line from {RECORDS_FILE} to repeat the run"
         ) from None
+
+
+def _outcome(
+    every: Mapping[_Key, ClusteringJob], records: Iterable[ClusteringRecord], made: list[ClusteringRecord]
+) -> ClusteringOutcome:
+    """Put the records of the jobs together, in the order of the jobs."""
+    found = {record.key: record for record in latest(records)}
+    known = {key: found[key] for key in every if key in found}
+    left = [job for key, job in every.items() if key not in known or not known[key].finished]
+    return ClusteringOutcome(known, made, left)
 
 
 def _complete(record: ClusteringRecord, out: Path) -> bool:

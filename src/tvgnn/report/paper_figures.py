@@ -5,6 +5,8 @@ __all__ = [
     "CLUSTERING",
     "CLUSTERING_TITLES",
     "DATASET_TITLES",
+    "GRAPH_SET_SIZES",
+    "GRAPH_SIZES",
     "GRAPH_TITLES",
     "METHOD_TITLES",
     "MS_PER_EPOCH",
@@ -156,3 +158,24 @@ _SIX_SECONDS = {
 }
 SECONDS_PER_EPOCH = {dataset: dict(zip(_METHODS, row, strict=True)) for dataset, row in _SIX_SECONDS.items()}
 """Seconds an epoch of graph classification by dataset and method, the same appendix."""
+
+GRAPH_SIZES = {
+    "cora": (2708, 10556, 1433, 7),
+    "citeseer": (3327, 9104, 3703, 6),
+    "pubmed": (19717, 88648, 500, 3),
+    "dblp": (17716, 105734, 1639, 4),
+}
+"""Vertices, edges (both directions), attributes and classes of the graphs (appendix, details of the datasets)."""
+
+GRAPH_SET_SIZES = {
+    "bench-easy": (1800, 3, 147.82, 922.67),
+    "bench-hard": (1800, 3, 148.32, 572.32),
+    "mutag": (188, 2, 17.93, 19.79),
+    "mutagenicity": (4337, 2, 30.32, 61.54),
+    "nci1": (4110, 2, 29.87, 64.60),
+    "proteins": (1113, 2, 39.06, 72.82),
+    "dd": (1178, 2, 284.32, 1431.32),
+    "collab": (5000, 3, 74.49, 4914.43),
+    "reddit-binary": (2000, 2, 429.63, 995.51),
+}
+"""Graphs, classes, mean vertices and mean edges of the sets (same place); MUTAG's and PROTEINS' edges count once."""

@@ -1,0 +1,82 @@
+"""Tables of record files of either kind."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tvgnn.errors import DataError
+from tvgnn.records import ClusteringRecord, RunRecord, latest, read_records
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+__all__ = ["Classification", "Clustering", "read_kind"]
+
+
+@dataclass(frozen=True)
+class Classification:
+    """Records of graph classification."""
+
+    records: Sequence[RunRecord]
+
+    def tables(self) -> list[Table]:
+        """Return them for a terminal."""
+        from tvgnn.report.classification_table import classification_tables
+
+        return classification_tables(self.records)
+
+    def written(self, page: str) -> str:
+        """Return a page with the tables between its markers."""
+        from tvgnn.report.classification_table import written
+
+        return written(page, self.records)
+
+
+@dataclass(frozen=True)
+class Clustering:
+    """Records of vertex clustering."""
+
+    records: Sequence[ClusteringRecord]
+
+    def tables(self) -> list[Table]:
+        """Return them for a terminal."""
+        from tvgnn.report.clustering_table import clustering_tables
+
+        return clustering_tables(self.records)
+
+    def written(self, page: str) -> str:
+        """Return a page with the tables between its markers."""
+        from tvgnn.report.clustering_table import clustering_markdown
+        from tvgnn.report.provenance import between_markers
+
+        return between_markers(page, "clustering", clustering_markdown(self.records))
+
+
+def read_kind(paths: Sequence[Path]) -> Classification | Clustering:
+    """Read files of one kind of records, the latest of each run.
+
+    Raises
+    ------
+    DataError
+        A file is missing or damaged, or the files are of two kinds.
+    """
+    kinds = {_is_classification(path) for path in paths}
+    if len(kinds) > 1:
+        raise DataError("expected files of one kind, got some of graph classification and some of vertex clustering")
+    if kinds == {True}:
+        return Classification(latest(one for path in paths for one in read_records(path, RunRecord)))
+    return Clustering(latest(one for path in paths for one in read_records(path, ClusteringRecord)))
+
+
+def _is_classification(path: Path) -> bool:
+    """Whether the first record has a fold; an unreadable file is left to the reader, which says why."""
+    try:
+        with path.open(encoding="utf-8") as file:
+            first: Any = json.loads(file.readline())
+    except (OSError, ValueError):
+        return True
+    return not isinstance(first, dict) or "fold" in first or "n_clusters" not in first

@@ -1,0 +1,182 @@
+"""What all experiments are told, and how they make their runs and write their results."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tvgnn.cli.options import chosen
+from tvgnn.cli.run import say
+from tvgnn.errors import DataError, TrainingError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from tvgnn.experiments.clustering import Arrays, ClusteringEnvironment, ClusteringJob
+    from tvgnn.experiments.clustering_runner import ClusteringOutcome
+    from tvgnn.experiments.pool import Workers
+    from tvgnn.graph.graph import Graph
+    from tvgnn.records import ClusteringRecord
+    from tvgnn.report.cells import Cell
+
+__all__ = ["Request"]
+
+_FIGURES = "figures"
+_FORMATS = ("png", "pdf")
+
+
+@dataclass(frozen=True)
+class Request:
+    """The options of one call.
+
+    Attributes
+    ----------
+    out : path
+        Folder of records, arrays, tables and figures.
+    environment : ClusteringEnvironment
+        Loader of graphs, facts of the machine.
+    workers : Workers
+        Who makes runs.
+    root, mirror : path or None
+        Folders of datasets, as of `tvgnn.load_dataset`.
+    minutes : float or None
+        After these no further run starts.
+    quick : bool
+        A short form: fewer graphs, seeds and epochs.
+    draw_only : bool
+        No runs: tables and figures of the records at hand.
+    datasets, methods : str or None
+        Comma-separated names, None for the experiment's own choice.
+    seeds, max_epochs : int or None
+        None for the experiment's own choice.
+
+    """
+
+    out: Path
+    environment: ClusteringEnvironment
+    workers: Workers
+    root: Path | None = None
+    mirror: Path | None = None
+    minutes: float | None = None
+    quick: bool = False
+    draw_only: bool = False
+    datasets: str | None = None
+    methods: str | None = None
+    seeds: int | None = None
+    max_epochs: int | None = None
+
+    def chosen_datasets(self, known: Sequence[str], default: Sequence[str]) -> tuple[str, ...]:
+        """Return the datasets that were asked for, else the default."""
+        return tuple(default) if self.datasets is None else chosen("--datasets", self.datasets, known)
+
+    def chosen_methods(self, known: Sequence[str]) -> tuple[str, ...]:
+        """Return the methods that were asked for, else all."""
+        return tuple(known) if self.methods is None else chosen("--methods", self.methods, known)
+
+    def epochs(self, full: int, quick: int) -> int:
+        """Return the largest number of epochs: the one asked for, else one of these."""
+        return self.max_epochs or (quick if self.quick else full)
+
+    def graph(self, name: str, seed: int = 0) -> Graph:
+        """Load a graph."""
+        return self.environment.load(name, seed)
+
+    def run(self, jobs: Sequence[ClusteringJob]) -> ClusteringOutcome:
+        """Make the missing runs, say which failed or are left, and return what is there.
+
+        Raises
+        ------
+        TrainingError
+            Every run failed.
+        DataError
+            There is not one record, or a folder cannot be read or written.
+        """
+        from tvgnn.cli.progress import run_progress
+        from tvgnn.experiments.clustering_runner import run_clusterings, stored_clusterings
+
+        if self.draw_only:
+            outcome = stored_clusterings(jobs, self.out)
+        else:
+            with run_progress() as (start, advance):
+
+                def show(record: ClusteringRecord) -> None:
+                    nmi = record.metrics.get("nmi")
+                    result = "failed" if record.error else "done" if nmi is None else f"NMI {nmi:.3f}"
+                    advance(f"{record.dataset}, {record.method}, seed {record.seed}: {result}")
+
+                outcome = run_clusterings(
+                    jobs, self.out, self.environment, workers=self.workers, minutes=self.minutes,
+                    on_start=start, on_record=show,
+                )  # fmt: skip
+        self._tell(outcome)
+        return outcome
+
+    def arrays(self, outcome: ClusteringOutcome, dataset: str) -> dict[str, Arrays]:
+        """Return the kept arrays of one dataset by method, in the order of the jobs.
+
+        Raises
+        ------
+        DataError
+            No run on it kept any.
+        """
+        from tvgnn.experiments.clustering_runner import read_arrays
+
+        found = {
+            record.method: read_arrays(record, self.out)
+            for record in outcome.records.values()
+            if record.dataset == dataset and record.arrays is not None
+        }
+        if not found:
+            raise DataError(f"expected at least one finished run on {dataset} to draw, found none in {self.out}")
+        return found
+
+    def write_table(self, name: str, parts: Iterable[tuple[str, Sequence[Sequence[Cell]]]], notes: str = "") -> None:
+        """Print titled tables and write them as Markdown to ``NAME.md``."""
+        from tvgnn.cli.progress import print_tables
+        from tvgnn.report.cells import markdown_table, rich_table
+
+        found = list(parts)
+        print_tables(rich_table(rows, title) for title, rows in found)
+        text = "\n\n".join([f"### {title}\n\n{markdown_table(rows)}" for title, rows in found] + [notes] * bool(notes))
+        self.write_text(f"{name}.md", text + "\n")
+
+    def write_text(self, name: str, text: str) -> None:
+        """Write a file of the output folder, whole or not at all, and say so."""
+        path, part = self.out / name, self.out / f"{name}.part"
+        try:
+            self.out.mkdir(parents=True, exist_ok=True)
+            part.write_text(text, encoding="utf-8")
+            part.replace(path)
+        except OSError as error:
+            raise DataError(f"{path}: cannot be written: {error.strerror}; choose another folder with --out") from None
+        print(f"wrote {path}")
+
+    def write_figure(self, name: str, figure: Figure) -> None:
+        """Write a figure as picture and as vectors, and say so."""
+        from tvgnn.report.figures import save_figure
+
+        folder = self.out / _FIGURES
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            for ending in _FORMATS:
+                save_figure(figure, folder / f"{name}.{ending}")
+        except OSError as error:
+            raise DataError(
+                f"{folder}: cannot be written: {error.strerror}; choose another folder with --out"
+            ) from None
+        print(f"wrote {folder / name}.{{{','.join(_FORMATS)}}}")
+
+    def _tell(self, outcome: ClusteringOutcome) -> None:
+        failures = [record for record in outcome.records.values() if not record.finished]
+        if failures and len(failures) == len(outcome.records):
+            raise TrainingError(f"every run failed, the last one: {failures[-1].error}")
+        for record in failures:
+            say("warning", f"{record.method} on {record.dataset}, seed {record.seed}, failed: {record.error}")
+        if outcome.left:
+            total = len(outcome.records) - len(failures) + len(outcome.left)
+            how = "without --draw-only the same command makes them" if self.draw_only else "the same command makes them"
+            say("note", f"{len(outcome.left)} of {total} runs are left; {how}")
+        if not outcome.records:
+            raise DataError(f"expected records of this experiment in {self.out}, found none; allow time for a run")

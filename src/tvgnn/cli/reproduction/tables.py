@@ -1,0 +1,131 @@
+"""The tables of the paper."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tvgnn.cli.reproduction.request import Request
+
+if TYPE_CHECKING:
+    from tvgnn.experiments.runner import Outcome
+
+__all__ = ["datasets", "table1", "table2", "times"]
+
+_CLASSIFICATION = "classification"  # subfolder: its records are of another kind
+_QUICK_SETS = ("mutag", "proteins")
+_LARGE_SETS = ("dd", "collab", "reddit-binary")
+
+
+def table1(request: Request) -> None:
+    """Vertex clustering: NMI and accuracy beside the paper's, then all metrics of each graph."""
+    from tvgnn.cli.progress import print_tables
+    from tvgnn.experiments.methods import CLUSTERING_METHODS
+    from tvgnn.experiments.studies import CITATION, table1_jobs
+    from tvgnn.report.clustering_table import clustering_markdown, clustering_tables
+
+    jobs = table1_jobs(
+        request.chosen_datasets(tuple(CITATION), ("cora",) if request.quick else tuple(CITATION)),
+        request.chosen_methods(tuple(CLUSTERING_METHODS)),
+        request.seeds or (2 if request.quick else 10),
+        request.epochs(full=10_000, quick=100),
+    )
+    records = list(request.run(jobs).records.values())
+    print_tables(clustering_tables(records))
+    request.write_text("table1.md", clustering_markdown(records) + "\n")
+
+
+def table2(request: Request) -> None:
+    """Graph classification: accuracy beside the paper's."""
+    from tvgnn.cli.progress import print_tables
+    from tvgnn.experiments.plan import DATASETS, METHODS
+    from tvgnn.report.classification_table import classification_tables, markdown
+
+    sets = tuple(name for name in DATASETS if not name.endswith("-small"))
+    records = _classify(
+        request,
+        datasets=request.chosen_datasets(DATASETS, ("mutag",) if request.quick else sets),
+        methods=request.chosen_methods(METHODS),
+        folds=2 if request.quick else 5,
+        runs=request.seeds or (1 if request.quick else 3),
+        max_epochs=request.epochs(full=500, quick=20),
+    ).records
+    print_tables(classification_tables(records))
+    request.write_text("table2.md", markdown(records) + "\n")
+
+
+def times(request: Request) -> None:
+    """Training time an epoch of the four clustering and the six classification methods."""
+    from dataclasses import replace
+
+    # one run at a time, or they would slow each other down
+    from joblib import cpu_count
+
+    from tvgnn.experiments.plan import DATASETS, METHODS
+    from tvgnn.experiments.studies import CITATION, times_jobs
+    from tvgnn.report.provenance import provenance
+    from tvgnn.report.times_table import classification_time_rows, clustering_time_rows
+
+    alone = replace(request, workers=replace(request.workers, jobs=1, threads=int(cpu_count())))
+    known = (*CITATION, *DATASETS)
+    sets = tuple(name for name in DATASETS if not name.endswith("-small"))
+    wanted = request.chosen_datasets(known, ("cora", *_QUICK_SETS) if request.quick else (*CITATION, *sets))
+    parts = []
+    notes = []
+    graphs = [name for name in wanted if name in CITATION]
+    if graphs:
+        jobs = times_jobs(graphs, request.epochs(full=30, quick=5), request.seeds or (1 if request.quick else 3))
+        clustered = list(alone.run(jobs).records.values())
+        parts.append(("Vertex clustering, time of training", clustering_time_rows(clustered)))
+        notes.append(f"Clustering: {provenance(clustered)}.")
+    graph_sets = [name for name in wanted if name in DATASETS]
+    if graph_sets:
+        epochs = request.epochs(full=5, quick=2)
+        outcome = _classify(alone, tuple(graph_sets), METHODS, folds=1, runs=1, max_epochs=epochs)
+        parts.append(("Graph classification, time of training", classification_time_rows(outcome.records)))
+        notes.append(f"Classification: {provenance(outcome.records)}.")
+    notes.append("In brackets: ratio to TVGNN. The paper's times are those of its authors' machine.")
+    request.write_table("times", parts, "\n".join(notes))
+
+
+def datasets(request: Request) -> None:
+    """Sizes of the datasets, loaded and printed."""
+    from tvgnn.datasets import load_graphs
+    from tvgnn.experiments.dataset_statistics import graph_set_size, graph_size
+    from tvgnn.experiments.plan import DATASETS
+    from tvgnn.experiments.studies import CITATION
+    from tvgnn.report.dataset_table import graph_rows, graph_set_rows
+
+    sets = tuple(name for name in DATASETS if not (request.quick and name in _LARGE_SETS))
+    wanted = request.chosen_datasets((*CITATION, *DATASETS), (*CITATION, *sets))
+    sizes = {name: graph_size(request.graph(name)) for name in wanted if name in CITATION}
+    set_sizes = {
+        name: graph_set_size(load_graphs(name, request.root, request.mirror)) for name in wanted if name in DATASETS
+    }
+    parts = []
+    if sizes:
+        parts.append(("Graphs of vertex clustering", graph_rows(sizes)))
+    if set_sizes:
+        parts.append(("Sets of graphs", graph_set_rows(set_sizes)))
+    request.write_table(
+        "datasets",
+        parts,
+        "An undirected edge counts twice. The TU sets are the cleaned ones, without isomorphic copies of a graph; the "
+        "paper's table counts all graphs.",
+    )
+
+
+def _classify(
+    request: Request, datasets: tuple[str, ...], methods: tuple[str, ...], folds: int, runs: int, max_epochs: int
+) -> Outcome:
+    from tvgnn.cli.benchmark import run_plan
+    from tvgnn.experiments.plan import Plan, Settings
+
+    plan = Plan(datasets, methods, tuple(range(folds)), runs, Settings(max_epochs=max_epochs))
+    return run_plan(
+        plan,
+        request.out / _CLASSIFICATION,
+        request.root,
+        request.mirror,
+        workers=request.workers,
+        minutes=0 if request.draw_only else request.minutes,
+    )
