@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import signal
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator
@@ -144,7 +145,10 @@ def _dask_client(workers: Workers) -> Iterator[Any]:
     with ExitStack() as stack:
         address: Any = workers.scheduler
         if address is None:
-            local = LocalCluster(n_workers=workers.jobs, threads_per_worker=1, dashboard_address=None)
+            # its workers are ended, not asked: their farewell is no news to a user
+            local = LocalCluster(
+                n_workers=workers.jobs, threads_per_worker=1, dashboard_address=None, silence_logs=logging.ERROR
+            )
             address = stack.enter_context(local)
         try:
             client = stack.enter_context(Client(address))
