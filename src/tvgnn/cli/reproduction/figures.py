@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -12,7 +13,9 @@ from tvgnn.errors import DataError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from tvgnn.experiments.clustering_runner import ClusteringOutcome
     from tvgnn.graph.graph import Graph
+    from tvgnn.records import ClusteringRecord
 
 __all__ = ["assignments", "denoising", "grid", "gtv_steps", "ring", "umap"]
 
@@ -58,7 +61,19 @@ def grid(request: Request) -> None:
 
 
 def denoising(request: Request) -> None:
-    """Communities recovered from noisy features; ten seeds of TVGNN."""
+    """Communities recovered from noisy features: a picture of the first seed, and a table of all of them."""
+    from tvgnn.experiments.studies import DENOISING, denoising_jobs
+    from tvgnn.report.denoising_figure import denoising_figure, spring_positions
+
+    jobs = denoising_jobs(_seeds(request), request.epochs(full=10_000, quick=500))
+    groups = _groups(request.run(jobs))
+    panels = _kept(request, groups)
+    if panels:
+        graph = request.graph(DENOISING)
+        edges = _edges(graph)
+        places = spring_positions(edges, graph.num_nodes)
+        request.write_figure("denoising", denoising_figure(places, edges, graph.x, _labels(graph), panels))
+    _write_groups(request, "denoising", groups)
 
 
 def gtv_steps(request: Request) -> None:
@@ -73,16 +88,51 @@ def gtv_steps(request: Request) -> None:
 
 def _point_cloud(request: Request, name: str, curve: Literal["sorted", "order"]) -> None:
     from tvgnn.experiments.studies import point_cloud_jobs
-    from tvgnn.report.paper_figures import CLUSTERING_TITLES
     from tvgnn.report.ring_grid_figure import graph_partition_figure
 
-    outcome = request.run(point_cloud_jobs(name, request.epochs(full=10_000, quick=300)))
+    groups = _groups(request.run(point_cloud_jobs(name, _seeds(request), request.epochs(full=10_000, quick=300))))
     graph = request.graph(name)
-    panels = {
-        CLUSTERING_TITLES[method]: (graph.x, _edges(graph), one["assignments"])
-        for method, one in request.arrays(outcome, name).items()
+    panels = {title: (graph.x, _edges(graph), soft) for title, soft in _kept(request, groups).items()}
+    if panels:
+        request.write_figure(name, graph_partition_figure(panels, curve=curve))
+    _write_groups(request, name, groups)
+
+
+def _groups(outcome: ClusteringOutcome) -> dict[str, list[ClusteringRecord]]:
+    """Finished runs by method, a step size that is not the paper's in the title."""
+    from tvgnn.report.paper_figures import CLUSTERING_TITLES
+
+    groups: dict[str, list[ClusteringRecord]] = {}
+    for record in outcome.records.values():
+        step = record.settings.get("delta_coeff")
+        title = CLUSTERING_TITLES[record.method] + ("" if step is None else f", 2δ = {step:g}")
+        if record.finished:
+            groups.setdefault(title, []).append(record)
+    return groups
+
+
+def _kept(request: Request, groups: Mapping[str, Sequence[ClusteringRecord]]) -> dict[str, NDArray[np.float32]]:
+    """Assignments of the first seed, by title."""
+    from tvgnn.experiments.clustering_runner import read_arrays
+
+    return {
+        title: read_arrays(record, request.out)["assignments"]
+        for title, records in groups.items()
+        for record in records
+        if record.arrays is not None
     }
-    request.write_figure(name, graph_partition_figure(panels, curve=curve))
+
+
+def _write_groups(request: Request, name: str, groups: Mapping[str, Sequence[ClusteringRecord]]) -> None:
+    from tvgnn.report.clustering_statistics import Runs
+    from tvgnn.report.sharpness_table import sharpness_rows
+
+    rows = sharpness_rows({title: Runs(tuple(records)) for title, records in groups.items()})
+    request.write_table(name, [(f"{name}: mean ± deviation (lowest to highest) over the seeds", rows)])
+
+
+def _seeds(request: Request) -> int:
+    return request.seeds or (2 if request.quick else 10)
 
 
 def _citation_graphs(request: Request) -> tuple[str, ...]:
