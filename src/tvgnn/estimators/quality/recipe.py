@@ -1,4 +1,4 @@
-"""``preset="quality"``: a closed-form encoder, smoothing chosen by the data, k-means, refinement by the paper's loss."""
+"""``preset="quality"``: closed-form encoder, smoothing chosen by the data, k-means, refinement by the paper's loss."""
 
 from __future__ import annotations
 
