@@ -57,6 +57,9 @@ def best_candidate(
 ) -> tuple[Candidate, dict[int, float]]:
     """Smooth, cluster and judge until more smoothing explains less.
 
+    Starts of k-means on one embedding are compared by its own objective; embeddings, whose objectives cannot be
+    compared, by what their partitions explain. (A maximum of the latter over many starts favours outliers.)
+
     Parameters:
         z: (N, q) features in the encoder's directions.
         ratios: (q,) signal-to-noise ratios.
@@ -69,40 +72,42 @@ def best_candidate(
         backend: see `select_backend`.
 
     Returns:
-        The candidate of the highest `nats`, and the highest nats by number of steps.
+        The candidate of the highest `nats`, and the nats by number of steps.
 
     """
     grid = _GRID if num_layers is None else (num_layers,)
     thresholds: list[float] = []
-    best: Candidate | None = None
+    best: Candidate | None = None  # set in the first round
     tried: dict[int, float] = {}
     for steps in grid:
         while len(thresholds) < steps:
             thresholds.append(_mean_distance(z, averaging))
             z = gtv_step(z, averaging, thresholds[-1], thresholds[-1], backend=backend)
         mean, scale, embedding = _weighted(z.cpu().numpy(), ratios)
-        for _ in range(n_init):
-            seed = int(random.randint(2**31 - 1))
-            with threadpool_limits(torch.get_num_threads()):
-                found = KMeans(n_clusters, n_init=1, random_state=seed).fit(embedding)
-            labels = found.labels_.astype(np.int64)
-            nats = information.of(labels, n_clusters)
-            tried[steps] = max(nats, tried.get(steps, -np.inf))
-            if best is None or nats > best.nats:
-                best = Candidate(tuple(thresholds), mean, scale, embedding, found.cluster_centers_, labels, nats)
-        if best is not None and sum(number > len(best.thresholds) for number in tried) >= _PATIENCE:
+        with threadpool_limits(torch.get_num_threads()):
+            found = KMeans(n_clusters, n_init=n_init, random_state=random).fit(embedding)
+        labels = found.labels_.astype(np.int64)
+        tried[steps] = nats = information.of(labels, n_clusters)
+        if best is None or nats > best.nats:
+            best = Candidate(tuple(thresholds), mean, scale, embedding, found.cluster_centers_, labels, nats)
+        elif sum(number > len(best.thresholds) for number in tried) >= _PATIENCE:
             break
     if best is None:
-        raise ValueError(f"expected n_init >= 1, got {n_init}")
+        raise ValueError(f"expected num_layers >= 1, got {num_layers}")
     return best, tried
 
 
 def _weighted(z: np.ndarray, ratios: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Columns standardised and weighed by their signal-to-noise ratio, then rows of length 1."""
+    """Columns standardised and weighed, then rows of length 1.
+
+    The weight ``sqrt(r) * r / (1 + r)`` of a column with signal-to-noise ratio r makes the noise equal in all columns
+    and shrinks each to its expected signal (Wiener's filter).
+    """
+    weights = np.sqrt(ratios) * ratios / (1 + ratios)
     mean, deviation = z.mean(0), z.std(0)
     varies = (deviation > 1e-6 * np.abs(mean).max(initial=1e-30)) & (ratios > 0)
     # Infinite scale: a column that says nothing becomes 0
-    scale = np.where(varies, deviation / np.where(varies, ratios / ratios.max(initial=1e-30), 1), np.float32(3e38))
+    scale = np.where(varies, deviation / np.where(varies, weights / weights.max(initial=1e-30), 1), np.float32(3e38))
     embedding = (z - mean) / scale
     length = np.linalg.norm(embedding, axis=1, keepdims=True)
     return mean, scale.astype(np.float32), (embedding / np.maximum(length, 1e-12)).astype(np.float32)
