@@ -110,7 +110,6 @@ class TestDirections:
                 adjacency,
                 information,
                 3,
-                n_init=2,
                 num_layers=None,
                 random=np.random.RandomState(0),
             )
@@ -131,6 +130,12 @@ class TestEstimator:
     def test_refinement_never_explains_less_than_kmeans(self, fitted):
         assert fitted.choices_["nats"] >= fitted.choices_["nats_kmeans"]
         json.dumps(fitted.choices_)
+
+    def test_runs_are_kept_by_agreement(self, graph, fitted):
+        alone = TVClustering(3, preset="quality", n_init=1, random_state=0).fit(graph)
+        assert alone.choices_["agreement"] == 1
+        assert len(fitted.choices_["nats_by_run"]) == 5
+        assert 0.5 < fitted.choices_["agreement"] <= 1
 
     def test_labels_are_not_read(self, graph, fitted):
         blind = TVClustering(3, preset="quality", random_state=0).fit(Graph.from_scipy(graph.adjacency(), x=graph.x))

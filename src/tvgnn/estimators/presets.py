@@ -29,7 +29,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         "max_iter": 100,
         "patience": 20,
         "tol": 0.0,
-        "n_init": 20,
+        "n_init": 5,
         "hidden_channels": 64,
         "num_layers": None,
         "totvar_coeff": 0.785,

@@ -17,6 +17,7 @@ from tvgnn.ops.gtv_step import gtv_step
 __all__ = ["Candidate", "best_candidate"]
 
 _GRID = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
+_STARTS = 20  # of k-means for each amount of smoothing
 _PATIENCE = 3  # numbers of steps without a better partition before the search ends
 
 
@@ -50,7 +51,6 @@ def best_candidate(
     information: PartitionInformation,
     n_clusters: int,
     *,
-    n_init: int,
     num_layers: int | None,
     random: np.random.RandomState,
     backend: str = "auto",
@@ -66,7 +66,6 @@ def best_candidate(
         averaging: N nodes, see `averaging_adjacency`.
         information: judges partitions.
         n_clusters: K.
-        n_init: starts of k-means for each amount of smoothing.
         num_layers: number of GTV steps; None to let the data choose.
         random: seeds k-means.
         backend: see `select_backend`.
@@ -85,7 +84,7 @@ def best_candidate(
             z = gtv_step(z, averaging, thresholds[-1], thresholds[-1], backend=backend)
         mean, scale, embedding = _weighted(z.cpu().numpy(), ratios)
         with threadpool_limits(torch.get_num_threads()):
-            found = KMeans(n_clusters, n_init=n_init, random_state=random).fit(embedding)
+            found = KMeans(n_clusters, n_init=_STARTS, random_state=random).fit(embedding)
         labels = found.labels_.astype(np.int64)
         tried[steps] = nats = information.of(labels, n_clusters)
         if best is None or nats > best.nats:

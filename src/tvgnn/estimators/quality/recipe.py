@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import torch
+from sklearn.metrics import adjusted_rand_score
 from sklearn.utils import check_random_state
 
 from tvgnn.estimators.quality.candidates import best_candidate
@@ -35,7 +37,10 @@ def fit_quality(
     device: str,
     backend: str,
 ) -> tuple[SmoothedClusteringModel, TrainingResult, dict[str, Any]]:
-    """Fit the recipe; no label is read.
+    """Fit the recipe ``n_init`` times and keep the run whose partition the others agree with most; no label is read.
+
+    Agreement is the mean adjusted Rand index with the other runs. Equally good minima differ in what they split, and
+    what most runs find does not hang on one start.
 
     Parameters:
         graph: N nodes.
@@ -52,6 +57,41 @@ def fit_quality(
     """
     start = time.perf_counter()
     random = check_random_state(random_state)
+    runs = [_run(graph, x, n_clusters, parameters, random, device, backend) for _ in range(parameters["n_init"])]
+    agreement = [
+        float(np.mean([adjusted_rand_score(run.labels, other.labels) for other in runs if other is not run] or [1.0]))
+        for run in runs
+    ]
+    kept = runs[int(np.argmax(agreement))]
+    choices = kept.choices | {
+        "agreement": round(max(agreement), 4),
+        "nats_by_run": [run.choices["nats"] for run in runs],
+    }
+    best = kept.losses[kept.choices["refinement_steps"]]
+    converged = len(kept.losses) <= parameters["max_iter"]
+    seconds = time.perf_counter() - start
+    return kept.model, TrainingResult(best, kept.losses, len(kept.losses), converged, seconds), choices
+
+
+@dataclass(frozen=True, eq=False)
+class _Run:
+    """One pass through the recipe: the network, its labels (N,), the losses of the refinement, what the data chose."""
+
+    model: SmoothedClusteringModel
+    labels: np.ndarray
+    losses: list[float]
+    choices: dict[str, Any]
+
+
+def _run(
+    graph: Graph,
+    x: Any,
+    n_clusters: int,
+    parameters: dict[str, Any],
+    random: np.random.RandomState,
+    device: str,
+    backend: str,
+) -> _Run:
     directions = neighborhood_directions(graph, x, parameters["hidden_channels"], random)
     information = PartitionInformation(graph.adjacency(), directions.reduced)
     adjacency = Adjacency.from_graph(graph).to(device)
@@ -64,7 +104,6 @@ def fit_quality(
         averaging_adjacency(adjacency, loop),
         information,
         n_clusters,
-        n_init=parameters["n_init"],
         num_layers=parameters["num_layers"],
         random=random,
         backend=backend,
@@ -101,14 +140,14 @@ def fit_quality(
     choices = {
         "rank": int(directions.reduced.shape[1]),
         "smoothing_steps": len(candidate.thresholds),
-        "nats_by_smoothing_steps": {str(steps): round(float(nats), 1) for steps, nats in tried.items()},
+        "nats_by_steps": {str(steps): round(float(nats), 1) for steps, nats in tried.items()},
         "nats_kmeans": round(float(judged[0]), 1),
         "nats": round(float(judged[kept]), 1),
         "refinement_steps": kept,
     }
-    converged = len(judged) <= parameters["max_iter"]
-    seconds = time.perf_counter() - start
-    return model, TrainingResult(losses[kept], losses, len(losses), converged, seconds), choices
+    with torch.no_grad():
+        labels = head(torch.tensor(candidate.embedding, device=device)).argmax(1).cpu().numpy()
+    return _Run(model, labels, losses, choices)
 
 
 def quality_bytes(graph: Graph, x: Any, width: int) -> int:
