@@ -163,6 +163,8 @@ def compact(records: Iterable[Record]) -> str:
 
 
 def _rounded(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _rounded(one) for name, one in value.items()}
     return float(f"{value:.{_DIGITS}g}") if isinstance(value, float) else value
 
 
