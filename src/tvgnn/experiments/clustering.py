@@ -5,9 +5,10 @@ from __future__ import annotations
 import datetime
 import hashlib
 import json
+import math
 import time
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tvgnn.errors import TrainingError
 from tvgnn.experiments.methods import CLUSTERING_METHODS, END_TO_END
 from tvgnn.experiments.process import reason, reset_peak_memory
 from tvgnn.records import ClusteringRecord
@@ -23,7 +25,7 @@ from tvgnn.records import ClusteringRecord
 if TYPE_CHECKING:
     from tvgnn.graph.graph import Graph
 
-__all__ = ["Arrays", "ClusteringEnvironment", "ClusteringJob", "PublicGraphs", "failed", "run_clustering"]
+__all__ = ["Arrays", "ClusteringEnvironment", "ClusteringJob", "PublicGraphs", "failed", "load_once", "run_clustering"]
 
 Arrays = dict[str, NDArray[Any]]
 _WIDE = 64  # columns; wider embeddings are kept in half precision, which a picture of them does not show
@@ -139,9 +141,22 @@ def run_clustering(job: ClusteringJob, environment: ClusteringEnvironment) -> tu
     start = time.perf_counter()
     try:
         found, arrays = _measure(job, environment)
+        _check_finite({**found["metrics"], "loss": found["loss"]})
     except Exception as error:
         return failed(job, environment, reason(error), time.perf_counter() - start), {}
     return ClusteringRecord(**_identity(job, environment), **found), arrays if job.keeps_arrays else {}
+
+
+def load_once(jobs: Iterable[ClusteringJob], environment: ClusteringEnvironment) -> None:
+    """Load each graph of some jobs, so that one that cannot be loaded ends the command and not every run of it.
+
+    Raises
+    ------
+    DataError
+        As of the loader.
+    """
+    for name, seed in {job.dataset: job.seed for job in reversed(list(jobs))}.items():
+        _graph(environment.load, name, seed)
 
 
 def failed(
@@ -199,6 +214,12 @@ def _measure(job: ClusteringJob, environment: ClusteringEnvironment) -> tuple[di
         "device": str(getattr(method, "device_", "cpu")),
     }
     return found, _arrays(method)
+
+
+def _check_finite(numbers: Mapping[str, float | None]) -> None:
+    for name, value in numbers.items():
+        if value is not None and not math.isfinite(value):
+            raise TrainingError(f"expected finite results, {name} is {value}; try fewer epochs or smaller features")
 
 
 def _fit(method: Any, graph: Graph) -> list[str]:
