@@ -10,10 +10,10 @@ import typer
 
 from tvgnn.cli import options
 from tvgnn.cli.reproduction import EXPERIMENTS, Request
+from tvgnn.cli.run import pool_workers
 
 if TYPE_CHECKING:
     from tvgnn.experiments.clustering import ClusteringEnvironment
-    from tvgnn.experiments.pool import Workers
 
 __all__ = ["reproduce"]
 
@@ -80,7 +80,7 @@ def reproduce(
     request = Request(
         out=out,
         environment=_environment(root, mirror),
-        workers=_workers(jobs, backend, scheduler),
+        workers=pool_workers(jobs, backend=backend.value, scheduler=scheduler),
         root=root,
         mirror=mirror,
         minutes=time_limit,
@@ -93,19 +93,6 @@ def reproduce(
     )
     for name in names:
         EXPERIMENTS[name](request)
-
-
-def _workers(jobs: int, backend: Scheduling, scheduler: str | None) -> Workers:
-    from joblib import cpu_count
-
-    from tvgnn.experiments.pool import Workers
-
-    cores = int(cpu_count())
-    if scheduler is not None:
-        return Workers(jobs, 1, backend.value, scheduler)
-    if jobs > cores:
-        raise ValueError(f"expected --jobs to be at most {cores}, the cores of this machine, got {jobs}")
-    return Workers(jobs, cores // jobs, backend.value)
 
 
 def _environment(root: Path | None, mirror: Path | None) -> ClusteringEnvironment:
