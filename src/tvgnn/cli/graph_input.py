@@ -127,9 +127,7 @@ class GraphInput:
     def _files(self, edges: Path) -> tuple[str, Graph]:
         from tvgnn.io.graph_files import read_graph
 
-        attributes = (
-            None if self.node_attributes is None else [part.strip() for part in self.node_attributes.split(",")]
-        )
+        names = self.node_attributes
         graph = read_graph(
             edges,
             self.features,

@@ -24,8 +24,8 @@ _PAPER: dict[str, Any] = {
 }
 
 # A sixteenth of the paper's width, so that an epoch takes little. Distances grow with the width and GTVConv divides by
-# them: at this width a step of 1 smooths noisy features, where the paper's 0.311 needs many epochs and 10 lets all nodes
-# collapse into one cluster. Ten times the learning rate, as there are few epochs.
+# them: at this width a step of 1 smooths noisy features, 0.311 needs more epochs, and with 10 all nodes fall into one
+# cluster. Ten times the learning rate, as there are few epochs.
 _QUICK = _PAPER | {
     "max_iter": 60,
     "hidden_channels": 32,

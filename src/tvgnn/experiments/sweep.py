@@ -211,8 +211,12 @@ def sweep_jobs(
         raise ValueError("expected n_seeds >= 2, got 1: how stable a clustering is shows in a second one")
     if isinstance(random_state, bool) or not isinstance(random_state, int | np.integer) or random_state < 0:
         raise ValueError(f"expected random_state to be an integer >= 0, got {random_state!r}")
-    options = {"preset": PRESET} | {name: value for name, value in parameters.items() if value is not None}
-    options |= {name: None for name in ("feature_norm",) if name in parameters and parameters[name] is None}
+    # None is the preset's value, but for feature_norm, where it means none
+    options = {"preset": PRESET} | {
+        name: value.item() if isinstance(value, np.generic) else value
+        for name, value in parameters.items()
+        if value is not None or name == "feature_norm"
+    }
     max_epochs = _checked(options)
     return [
         SweepJob(
