@@ -24,7 +24,7 @@ _PAPER: dict[str, Any] = {
 }
 
 # A sixteenth of the paper's width, so that an epoch takes little. Distances grow with the width and GTVConv divides by
-# them: at this width a step of 1 smooths noisy features, 0.311 needs more epochs, and with 10 all nodes fall into one
+# them: on sbm-denoising a step of 1 smooths at this width, 0.311 needs more epochs, and with 10 all nodes fall into one
 # cluster. Ten times the learning rate, as there are few epochs.
 _QUICK = _PAPER | {
     "max_iter": 60,

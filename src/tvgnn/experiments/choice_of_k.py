@@ -10,7 +10,7 @@ __all__ = ["Recommendation", "SweepRow", "recommend"]
 GOOD_AGREEMENT = 0.65
 """Adjusted Rand index below which two clusterings agree poorly (Steinley, Psychological Methods 9:386, 2004)."""
 NO_AGREEMENT = 0.5
-"""Below this, runs differ in more than they share, and no number of clusters is recommended."""
+"""Below half of full agreement no number of clusters is recommended."""
 
 
 @dataclass(frozen=True)

@@ -309,11 +309,14 @@ def _compare(by_k: Mapping[int, list[ClusteringRecord]], graph: Graph, out: Path
     confidence: dict[int, NDArray[np.float32]] = {}
     for k, records in sorted(by_k.items()):
         runs = sorted(records, key=lambda record: (_number(record.loss), record.seed))
-        stability = mean_pairwise_ari([read_arrays(record, out)["labels"] for record in runs])
+        labelings = [read_arrays(record, out)["labels"].astype(np.int64) for record in runs]
         stored = _Assignments(runs, out)
-        soft = consensus_of(stored).assignments if use_consensus else np.asarray(stored[0])
-        found = soft.argmax(axis=1).astype(np.int64)
-        rows.append(_row(k, runs, adjacency, found, stability, chance))
+        if use_consensus:
+            agreed = consensus_of(stored)
+            found, soft = agreed.labels, agreed.assignments
+        else:
+            found, soft = labelings[0], stored[0]
+        rows.append(_row(k, runs, adjacency, found, mean_pairwise_ari(labelings), chance))
         labels[k] = match_clusters(labels[previous], found) if (previous := max(labels, default=None)) else found
         confidence[k] = soft.max(axis=1).astype(np.float32)
     choice: Recommendation = recommend(rows, chance)
