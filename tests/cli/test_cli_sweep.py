@@ -64,7 +64,7 @@ def test_numbers_of_clusters_are_read_as_a_user_writes_them(tvgnn, files):
         (["-k", "2:11"], "n_clusters <= n_samples"),
         (["--seeds", "1"], "--seeds"),
         (["--jobs", "9999"], "--jobs to be at most"),
-        (["--preset", "mine"], "preset to be one of paper, quick"),
+        (["-k", "2", "--preset", "mine"], "preset to be one of paper, quick"),
         (["--dataset", "ring"], "got --dataset and --edges"),
     ],
 )

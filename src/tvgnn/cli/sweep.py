@@ -75,7 +75,7 @@ def sweep(
 ) -> None:
     """Try several numbers of clusters and recommend one, or none; known classes are never looked at.
 
-    The preset quick trains narrow layers for few epochs; --preset paper is slower and finds other minima.
+    The preset quick trains four times 60 epochs with layers of 32 columns and step 1; --preset paper is much slower.
     Recommended is the K with all clusters in use whose clusters other seeds find again (stability) and which are
     denser than those of a random graph (modularity): the largest product of both.
 

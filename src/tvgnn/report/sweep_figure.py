@@ -64,7 +64,7 @@ def sweep_figure(
 
     if not rows:
         raise GraphError("expected the rows of a sweep, got none")
-    figure = Figure(figsize=(13.5, 4.2), layout="constrained")
+    figure = Figure(figsize=(13.5, 4.6), layout="constrained")
     left, middle, right = figure.subplots(1, 3)
     if title:
         figure.suptitle(title)
@@ -81,7 +81,8 @@ def sweep_figure(
         if recommended is not None:
             axes.axvline(recommended, color="#444444", linestyle="--", linewidth=1, zorder=0, label="recommended")
     for axes in (left, middle):
-        axes.legend(frameon=False, fontsize=8)
+        # below, not where it covers least: finding that place may take long
+        axes.legend(frameon=False, fontsize=8, ncols=3, loc="upper center", bbox_to_anchor=(0.5, -0.14))
     return figure
 
 
