@@ -14,7 +14,7 @@ import typer
 
 from tvgnn.cli import options
 from tvgnn.cli.reproduction import EXPERIMENTS, Experiment, Request, names_for
-from tvgnn.cli.run import say
+from tvgnn.cli.run import pool_workers, say
 from tvgnn.errors import DataError, SchedulerError, TrainingError, TVGNNError
 
 if TYPE_CHECKING:
@@ -144,24 +144,15 @@ def _deadline(minutes: float | None) -> float | None:
 
 
 def _workers(jobs: int, backend: Scheduling, scheduler: str | None) -> Workers:
-    from joblib import cpu_count
-
-    from tvgnn.experiments.pool import Workers
-
     if backend is Scheduling.dask:
         from tvgnn.experiments.dask_pool import require_dask
 
         require_dask()
-    if scheduler is not None:
-        if backend is not Scheduling.dask:
-            raise ValueError("expected --backend dask with --scheduler, got --backend loky; add --backend dask")
-        if not scheduler.strip():
-            raise ValueError("expected --scheduler to be an address such as tcp://host:8786, got nothing")
-        return Workers(jobs, 1, backend.value, scheduler)
-    cores = int(cpu_count())
-    if jobs > cores:
-        raise ValueError(f"expected --jobs to be at most {cores}, the cores of this machine, got {jobs}")
-    return Workers(jobs, cores // jobs, backend.value)
+    if scheduler is not None and backend is not Scheduling.dask:
+        raise ValueError("expected --backend dask with --scheduler, got --backend loky; add --backend dask")
+    if scheduler is not None and not scheduler.strip():
+        raise ValueError("expected --scheduler to be an address such as tcp://host:8786, got nothing")
+    return pool_workers(jobs, backend=backend.value, scheduler=scheduler)
 
 
 def _environment(root: Path | None, mirror: Path | None) -> ClusteringEnvironment:

@@ -13,9 +13,10 @@ from tvgnn.cli.environment import git_commit, peak_rss_bytes, versions
 
 if TYPE_CHECKING:
     from tvgnn.estimators.clustering import TVClustering
+    from tvgnn.experiments.pool import Workers
     from tvgnn.graph.graph import Graph, GraphReport
 
-__all__ = ["fit", "graph_notes", "run_metrics", "say", "set_threads", "write_run"]
+__all__ = ["fit", "graph_notes", "pool_workers", "run_metrics", "say", "set_threads", "write_run"]
 
 
 def say(kind: str, message: str) -> None:
@@ -39,6 +40,29 @@ def set_threads(threads: int | None) -> None:
     if threads > cores:
         raise ValueError(f"expected --threads to be at most {cores}, the cores of this machine, got {threads}")
     torch.set_num_threads(threads)
+
+
+def pool_workers(
+    jobs: int, *, threads: int | None = None, backend: str = "loky", scheduler: str | None = None
+) -> Workers:
+    """Return so many processes that share the cores of this machine, or the workers of a dask scheduler.
+
+    Raises
+    ------
+    ValueError
+        More jobs or threads than the machine has cores.
+    """
+    from joblib import cpu_count
+
+    from tvgnn.experiments.pool import Workers
+
+    cores = int(cpu_count())
+    if scheduler is not None:
+        return Workers(jobs, 1, backend, scheduler)
+    for option, number in (("--jobs", jobs), ("--threads", threads or 1)):
+        if number > cores:
+            raise ValueError(f"expected {option} to be at most {cores}, the cores of this machine, got {number}")
+    return Workers(jobs, threads or cores // jobs, backend)
 
 
 def graph_notes(report: GraphReport) -> list[str]:

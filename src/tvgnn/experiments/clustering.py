@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["Arrays", "ClusteringEnvironment", "ClusteringJob", "PublicGraphs", "failed", "load_once", "run_clustering"]
 
 Arrays = dict[str, NDArray[Any]]
+_ARRAYS = ("labels", "assignments", "embedding")
 _WIDE = 64  # columns; wider embeddings are kept in half precision, which a picture of them does not show
 _NOT_KEPT = ("n_clusters", "cluster_sizes")  # a field of its own; long, and in the arrays
 _WARM_UP = 2  # epochs before a timed fit: kernels are loaded, memory is in place
@@ -123,9 +124,9 @@ class ClusteringJob:
         return self.dataset, self.method, self.seed, self.fingerprint
 
     @property
-    def keeps_arrays(self) -> bool:
-        """Whether labels, assignments and embedding are kept for figures: of the first seed."""
-        return self.seed == 0 and not self.timed
+    def kept_arrays(self) -> tuple[str, ...]:
+        """Which of labels, assignments and embedding are kept: all of the first seed, for figures."""
+        return _ARRAYS if self.seed == 0 and not self.timed else ()
 
     def estimator(self, max_epochs: int | None = None) -> Any:
         """Return the unfitted method."""
@@ -144,7 +145,7 @@ def run_clustering(job: ClusteringJob, environment: ClusteringEnvironment) -> tu
         _check_finite({**found["metrics"], "loss": found["loss"]})
     except Exception as error:
         return failed(job, environment, reason(error), time.perf_counter() - start), {}
-    return ClusteringRecord(**_identity(job, environment), **found), arrays if job.keeps_arrays else {}
+    return ClusteringRecord(**_identity(job, environment), **found), arrays
 
 
 def load_once(jobs: Iterable[ClusteringJob], environment: ClusteringEnvironment) -> None:
@@ -202,7 +203,8 @@ def _measure(job: ClusteringJob, environment: ClusteringEnvironment) -> tuple[di
     metrics = evaluate(graph.adjacency(), method.labels_, assignments, graph.y, job.n_clusters)
     history = getattr(method, "loss_history_", None)
     found = {
-        "metrics": {name: value for name, value in metrics.items() if name not in _NOT_KEPT},
+        "metrics": {name: value for name, value in metrics.items() if name not in _NOT_KEPT}
+        | getattr(method, "loss_terms_", {}),
         "loss": None if history is None else float(getattr(method, "loss_", history[-1])),
         "epochs": None if history is None else len(history),
         "converged": getattr(method, "converged_", None),
@@ -213,7 +215,7 @@ def _measure(job: ClusteringJob, environment: ClusteringEnvironment) -> tuple[di
         "threads": torch.get_num_threads(),
         "device": str(getattr(method, "device_", "cpu")),
     }
-    return found, _arrays(method)
+    return found, _arrays(method, job.kept_arrays)
 
 
 def _check_finite(numbers: Mapping[str, float | None]) -> None:
@@ -230,13 +232,15 @@ def _fit(method: Any, graph: Graph) -> list[str]:
     return list(dict.fromkeys(str(warning.message) for warning in caught))
 
 
-def _arrays(method: Any) -> Arrays:
-    arrays: Arrays = {"labels": method.labels_.astype(np.int32)}
-    for name in ("assignments", "embedding"):
-        values = getattr(method, f"{name}_", None)
-        if values is not None:
-            arrays[name] = values.astype(np.float16 if values.shape[1] > _WIDE else np.float32)
-    return arrays
+def _arrays(method: Any, names: tuple[str, ...]) -> Arrays:
+    found = {name: getattr(method, f"{name}_", None) for name in names}
+    return {name: _compact(values) for name, values in found.items() if values is not None}
+
+
+def _compact(values: NDArray[Any]) -> NDArray[Any]:
+    if values.ndim == 1:
+        return values.astype(np.int32)
+    return values.astype(np.float16 if values.shape[1] > _WIDE else np.float32)
 
 
 @lru_cache(maxsize=1)  # the runs on a graph follow each other
