@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -96,7 +97,7 @@ def cluster(
     if structural_dim is not None and structural_features is None:
         raise ValueError("--structural-dim needs --structural-features")
 
-    from tvgnn.cli.run import fit, graph_notes, run_metrics, say, set_threads, write_run
+    from tvgnn.cli.run import fit, graph_notes, run_context, run_metrics, say, set_threads, write_run
     from tvgnn.estimators.clustering import TVClustering
     from tvgnn.io.run_folder import run_folder
     from tvgnn.ops._backends import resolve_device
@@ -105,10 +106,13 @@ def cluster(
         from tvgnn.datasets import load_graph
 
         name, graph = str(dataset).lower(), load_graph(str(dataset), root, mirror)
+        names = None
     else:
         from tvgnn.io.graph_files import read_graph
+        from tvgnn.io.node_tables import read_feature_names
 
         name = _stem(edges)
+        attributes = None if node_attributes is None else [part.strip() for part in node_attributes.split(",")]
         graph = read_graph(
             edges,
             features,
@@ -117,8 +121,9 @@ def cluster(
             delimiter="\t" if delimiter == "\\t" else delimiter,  # what a shell user can type
             header=header,
             weight_column=_column(weight_column),
-            node_attributes=None if node_attributes is None else [part.strip() for part in node_attributes.split(",")],
+            node_attributes=attributes,
         )
+        names = attributes if features is None else read_feature_names(features)
     if structural_features is not None:
         graph = graph.with_structural_features(structural_features.value, structural_dim)
     if graph.x is None:
@@ -163,14 +168,15 @@ def cluster(
     with run_folder(target, overwrite=overwrite) as folder:
         messages = fit(estimator, graph)
         metrics = run_metrics(estimator, dataset=name, seed=seed, notes=[*notes, *messages])
-        write_run(folder, estimator, metrics)
+        own = structural_features is None
+        write_run(folder, estimator, metrics, run_context(graph, dataset if own else None, names if own else None))
     if not quiet:
         from rich.console import Console
 
         from tvgnn.report.tables import metrics_table
 
         Console().print(metrics_table(metrics))
-        print(f"wrote {target}")
+        print(f"wrote {target}; for a page in the browser: tvgnn report {shlex.quote(str(target))}")
 
 
 def _stem(path: Path) -> str:
