@@ -44,7 +44,12 @@ def test_words_and_tables():
     assert "NMI 1.000" in text
     assert "2 self-loops dropped" in text
     assert "Nothing stands out" in text
-    for section in ("Map of the nodes", "Typical and doubtful nodes", "Features that mark each cluster", "Known classes"):
+    for section in (
+        "Map of the nodes",
+        "Typical and doubtful nodes",
+        "Features that mark each cluster",
+        "Known classes",
+    ):
         assert section in text
     assert "person 3" in text
     assert "team 2" in text
@@ -139,7 +144,10 @@ def test_tiles_show_images_of_nodes():
 
 
 def test_positions_come_first():
-    names = [layout["name"] for layout in read(cliques_view(positions=np.random.default_rng(0).random((15, 2)))).data["layouts"]]
+    names = [
+        layout["name"]
+        for layout in read(cliques_view(positions=np.random.default_rng(0).random((15, 2)))).data["layouts"]
+    ]
     assert names == ["positions", "PCA"]
 
 

@@ -84,7 +84,10 @@ def titles(view):
     [
         ({"assignments": soft([0] * 15, 3)}, "Only 1 of 3 clusters are in use"),
         ({"assignments": soft([0] * 13 + [1, 2], 3)}, "sizes are uneven: from 1 to 13 nodes"),
-        ({"metrics": {"converged": False, "epochs": 200}}, "it ended after 200 epochs while the loss was still falling"),
+        (
+            {"metrics": {"converged": False, "epochs": 200}},
+            "it ended after 200 epochs while the loss was still falling",
+        ),
         (
             {"metrics": {"converged": False, "epochs": 200}, "loss_history": [1.0] * 200},
             "ended after 200 epochs without the early stop",

@@ -276,6 +276,7 @@ class NodeMap {
   key(event) {
     const arrow = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }[event.key];
     if (event.ctrlKey || event.metaKey || event.altKey) return;
+    this.showTip(-1);
     if (arrow && event.shiftKey) { this.scatter.pan(-60 * arrow[0], 60 * arrow[1]); this.draw(); }
     else if (arrow) this.step(...arrow);
     else if (["+", "=", "-", "0"].includes(event.key)) this.zoomKey(event.key);

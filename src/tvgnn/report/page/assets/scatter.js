@@ -135,8 +135,8 @@ class Scatter {
 
   size() {
     if (this.layout.step) return Math.max(1, this.layout.step * this.zoom) + 0.6;
-    const base = Math.min(Math.max(Math.sqrt((0.16 * this.width * this.height) / this.count), 2.2), 13);
-    return Math.min(base * Math.max(1, Math.pow(this.zoom / this.fitted, 0.45)), 26);
+    const base = Math.min(Math.max(Math.sqrt((0.16 * this.width * this.height) / this.count), 2.2), 9);
+    return Math.min(base * Math.max(1, Math.pow(this.zoom / this.fitted, 0.45)), 18);
   }
 
   draw() {
