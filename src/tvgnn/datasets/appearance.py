@@ -15,7 +15,7 @@ class Appearance(NamedTuple):
     position_columns : (int, int)
         The features that are x and y.
     picture : (str, int, int)
-        ``("pixels", height, width)``: nodes are pixels. ``("tiles", height, width)``: each node's features are an image.
+        ``("pixels", height, width)``: nodes are pixels. ``("tiles", height, width)``: features of each are an image.
     """
 
     feature_names: tuple[str, ...] | None = None

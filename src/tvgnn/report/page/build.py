@@ -63,7 +63,8 @@ def clustering_page(view: ClusteringView, *, projection: MapKind = "auto", rando
     Examples
     --------
     >>> import numpy as np, scipy.sparse as sp
-    >>> page = clustering_page(ClusteringView(np.eye(3), sp.eye_array(3, k=1).tocsr(), title="<three>"), projection="pca")
+    >>> view = ClusteringView(np.eye(3), sp.csr_array((3, 3)), title="<three>")
+    >>> page = clustering_page(view, projection="pca")
     >>> page.startswith("<!doctype html>"), "&lt;three&gt;" in page
     (True, True)
     """
