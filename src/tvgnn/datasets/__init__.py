@@ -1,6 +1,6 @@
 """Datasets by name; importing this package does not import torch."""
 
-from tvgnn.datasets.appearance import Appearance, appearance
+from tvgnn.datasets.appearances import Appearance, appearance
 from tvgnn.datasets.catalogue import DatasetInfo, list_datasets
 from tvgnn.datasets.embedded import image_graph
 from tvgnn.datasets.registry import dataset_split, fetch_dataset, load_dataset, load_graph, load_graphs

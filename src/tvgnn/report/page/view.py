@@ -91,7 +91,7 @@ class ClusteringView:
             raise GraphError(f"expected an adjacency of shape ({n}, {n}), got {self.adjacency.shape}")
         put("adjacency", sp.csr_array(self.adjacency))
         if self.x is not None:
-            put("x", self.x if sp.issparse(self.x) else np.asarray(self.x))
+            put("x", sp.csr_array(self.x) if sp.issparse(self.x) else np.asarray(self.x))
             if self.x.ndim != 2 or self.x.shape[0] != n:
                 raise GraphError(f"expected features of shape ({n}, F), got {self.x.shape}")
         if self.embedding is None:
