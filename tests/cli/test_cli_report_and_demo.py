@@ -26,7 +26,7 @@ def test_report_prints_the_metrics_and_draws_a_figure(tvgnn, tmp_path):
 
 def test_report_draws_where_it_is_told(tvgnn, tmp_path):
     tvgnn(*RING)
-    result = tvgnn("report", "out", "--figure", "picture.svg")
+    result = tvgnn("report", "out", "--figure", "picture.svg", "--no-html")
     assert result.code == 0, result.err
     assert (tmp_path / "picture.svg").read_text().startswith("<?xml")
     assert not (tmp_path / "out/figure.png").exists()

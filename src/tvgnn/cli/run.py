@@ -128,10 +128,12 @@ def run_context(graph: Graph, dataset: str | None = None, feature_names: Sequenc
     from tvgnn.io.run_context import RunContext
 
     known = Appearance() if dataset is None else appearance(dataset)
+    names = known.feature_names or feature_names
     return RunContext(
         y=graph.y,
         class_names=None if graph.y is None else [str(name) for name in graph.class_names],
-        feature_names=known.feature_names or feature_names,
+        # An attribute of GraphML can be a vector: then there are more columns than names
+        feature_names=names if names is not None and len(names) == graph.num_features else None,
         positions=None if known.position_columns is None else graph.x[:, known.position_columns],
         picture=known.picture,
     )

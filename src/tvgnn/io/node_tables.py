@@ -117,7 +117,7 @@ def read_features(
 
 def read_feature_names(path: str | Path) -> list[str] | None:
     """Return the names that the header of a features file gives its columns; None where there is no such header."""
-    if _read_positional_suffix(Path(path)):
+    if _is_positional(Path(path)):
         return None
     table = open_table(path, _looks_like_feature_header)
     return list(table.header[1:]) if table.header and len(table.header) == table.width else None
@@ -176,7 +176,7 @@ def read_labels(
     return NodeTable(np.array(labels, dtype=object), _unique(ids, table), table.path, table)
 
 
-def _read_positional_suffix(path: Path) -> bool:
+def _is_positional(path: Path) -> bool:
     return text_suffix(path) in (".npy", ".npz", ".mtx")
 
 

@@ -21,7 +21,7 @@ from tvgnn.report.palette import COLORS, MARKERS, UNKNOWN
 
 __all__ = ["FEATURE_BYTES", "pack", "page_data", "script_json"]
 
-FEATURE_BYTES = 6_000_000
+FEATURE_BYTES = 9_000_000
 """Compressed size of the features; those that mark clusters most come first, the others are left out."""
 _FEATURES = 4_000  # a longer list is of no use
 _EDGE_ENTRIES = 800_000  # of the neighbour lists: larger ones are left out
