@@ -120,7 +120,7 @@ class GraphInput:
         return name, graph
 
     def feature_names(self) -> list[str] | None:
-        """Return the names of the features that files give; None for datasets, and for features computed from the graph."""
+        """Return the names of the features that files give; None for datasets and structural features."""
         if self.structural_features is not None or self.edges is None:
             return None
         if self.features is None:

@@ -127,7 +127,7 @@ def _matrix(view: ClusteringView) -> dict[str, Any]:
 def _features(view: ClusteringView, differences: FeatureDifferences | None, budget: int) -> dict[str, Any]:
     """As many features as fit, 256 levels each."""
     kept: dict[int, dict[str, Any]] = {}
-    if differences is not None:
+    if differences is not None and view.feature_names is not None:
         columns = view.x.tocsc() if sp.issparse(view.x) else view.x
         for feature in map(int, differences.rank()[:_FEATURES]):
             column = columns[:, [feature]]

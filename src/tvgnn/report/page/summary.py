@@ -93,9 +93,8 @@ def feature_differences(view: ClusteringView) -> FeatureDifferences | None:
             members @ part for part in (values, values.multiply(values) if sp.issparse(values) else values**2)
         )
         offset = 0 if sp.issparse(values) else columns.mean(axis=0, dtype=np.float64)
-        parts.append(
-            _compare(*(p.toarray() if sp.issparse(p) else np.asarray(p) for p in (sums, squares)), view.sizes, offset)
-        )
+        dense = [part.toarray() if sp.issparse(part) else np.asarray(part) for part in (sums, squares)]
+        parts.append(_compare(dense[0], dense[1], view.sizes, offset))
     return FeatureDifferences(*(np.concatenate(arrays, axis=1) for arrays in zip(*parts, strict=True)))
 
 
