@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 from functools import cache
+from importlib.metadata import version as installed_version
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,6 @@ from typing import Any
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
-import tvgnn
 from tvgnn.report.page.findings import findings, sentences
 from tvgnn.report.page.images import original, segmentation
 from tvgnn.report.page.layouts import MapKind, layouts
@@ -75,7 +75,7 @@ def clustering_page(view: ClusteringView, *, projection: MapKind = "auto", rando
     script = _script()
     return _template().render(
         view=view,
-        version=tvgnn.__version__,
+        version=installed_version("tvgnn"),
         style=Markup(_asset("page.css")),
         script=Markup(script),
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii"),
