@@ -81,10 +81,14 @@ def test_processes_that_are_started_meanwhile_ignore_ctrl_c_and_can_be_ended():
 
 @pytest.mark.skipif(sys.platform == "win32", reason="processes of Unix")
 def test_a_worker_ends_with_its_parent_that_is_killed():
-    child = (
-        "import os, time\nfrom tvgnn.experiments.interrupts import end_with\nend_with(os.getppid())\nprint(flush=True)"
-    )
-    program = f"import subprocess, sys\nsubprocess.run([sys.executable, '-c', {child + chr(10) + 'time.sleep(60)'!r}])"
+    child = """
+import os, time
+from tvgnn.experiments.interrupts import end_with
+end_with(os.getppid())
+print(flush=True)
+time.sleep(60)
+"""
+    program = f"import subprocess, sys\nsubprocess.run([sys.executable, '-c', {child!r}])"
     with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE) as parent:
         assert parent.stdout.readline()
         parent.kill()
