@@ -101,9 +101,9 @@ def fit_quality(
     choices = {
         "rank": int(directions.reduced.shape[1]),
         "smoothing_steps": len(candidate.thresholds),
-        "nats_by_smoothing_steps": {str(steps): round(nats, 1) for steps, nats in tried.items()},
-        "nats_kmeans": round(judged[0], 1),
-        "nats": round(judged[kept], 1),
+        "nats_by_smoothing_steps": {str(steps): round(float(nats), 1) for steps, nats in tried.items()},
+        "nats_kmeans": round(float(judged[0]), 1),
+        "nats": round(float(judged[kept]), 1),
         "refinement_steps": kept,
     }
     converged = len(judged) <= parameters["max_iter"]
