@@ -218,6 +218,15 @@ def test_every_parameter_of_the_model_reaches_it(tvgnn, tmp_path):
     assert metrics["epochs"] <= 6
 
 
+def test_quality_preset_records_what_the_data_chose(tvgnn, tmp_path):
+    result = tvgnn("cluster", "--dataset", "ring", "-k", "3", "--preset", "quality", "--out", "out", "--quiet")
+    assert result.code == 0, result.err
+    metrics = metrics_of(tmp_path / "out")
+    assert (metrics["preset"], metrics["feature_norm"]) == ("quality", "standardize")
+    assert metrics["choices"]["smoothing_steps"] >= 1
+    assert TVClustering.load(tmp_path / "out").choices_ == metrics["choices"]
+
+
 def test_unscaled_features_are_recorded_as_null(tvgnn, tmp_path):
     assert tvgnn("cluster", "--dataset", "ring", "-k", "3", "--feature-norm", "none", "--out", "out", *SMALL).code == 0
     assert metrics_of(tmp_path / "out")["feature_norm"] is None

@@ -128,6 +128,7 @@ def run_metrics(estimator: TVClustering, *, dataset: str, seed: int, notes: Sequ
         "n_edges": graph.num_edges,
         "n_features": graph.num_features,
         "feature_norm": estimator.feature_norm_,
+        **({"preset": estimator.preset, "choices": estimator.choices_} if estimator.choices_ else {}),
         **quality,
         "loss": estimator.loss_,
         **estimator.loss_terms_,

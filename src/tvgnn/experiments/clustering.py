@@ -252,6 +252,7 @@ def _resolved(method: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Arguments of a method as plain values, those that mean "as the preset" replaced by its numbers."""
     if method != "tvgnn":
         return dict(parameters)
-    from tvgnn.estimators.presets import resolve_parameters
+    from tvgnn.estimators.presets import PRESETS, resolve_parameters
 
-    return {**parameters, **resolve_parameters(parameters["preset"], dict(parameters))}
+    preset = parameters["preset"]
+    return {**parameters, **resolve_parameters(preset, {name: parameters[name] for name in PRESETS[preset]})}
