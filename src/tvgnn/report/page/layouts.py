@@ -60,9 +60,9 @@ def layouts(view: ClusteringView, kind: MapKind = "auto", random_state: int = 0)
     if view.picture is not None and view.picture.kind == "pixels":
         rows, columns = np.divmod(np.arange(view.n_nodes), view.picture.width)
         points = np.stack([columns, -rows], axis=1).astype(np.float64)
-        result.append(Layout("picture", "each node is a pixel of the picture", points, grid=True))
+        result.append(Layout("picture", "Each node is a pixel of the picture", points, grid=True))
     if view.positions is not None:
-        result.append(Layout("positions", "the nodes where they are in space", view.positions))
+        result.append(Layout("positions", "The nodes where they are in space", view.positions))
     if kind == "auto":
         if importlib.util.find_spec("umap") is None:
             return [*result, _pca(view, "; for UMAP: pip install 'tvgnn[viz]'")]
@@ -73,7 +73,7 @@ def layouts(view: ClusteringView, kind: MapKind = "auto", random_state: int = 0)
 
 def _pca(view: ClusteringView, why: str = "") -> Layout:
     return Layout(
-        "PCA", f"two leading principal components of the embedding{why}", principal_components(view.embedding)
+        "PCA", f"The two leading principal components of the embedding{why}", principal_components(view.embedding)
     )
 
 
