@@ -29,8 +29,8 @@ POINT_CLOUDS = {"ring": 5, "grid": 10}
 DENOISING = "sbm-denoising"
 
 DENOISING_OPTIONS = (("delta_coeff", 50.0), ("n_init", 5))
-"""Step size and restarts of TVGNN with which the 512 channels of the paper recover the communities: of 20, 30, 50 and
-70 with five starts the step of the lowest mean loss over ten seeds; see docs/results.md."""
+"""Step size and restarts of TVGNN with which the 512 channels of the paper recover the communities: the step of the
+lowest mean loss on ten other graphs (seeds 100 to 109); see docs/results.md."""
 
 FOUR = ("diffpool", "mincut", "dmon", "tvgnn")
 """The end-to-end methods of the paper's figures and of its table of times."""

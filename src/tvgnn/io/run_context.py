@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from safetensors import SafetensorError, safe_open
-from safetensors.numpy import save_file
+from safetensors.numpy import save
 
 from tvgnn.errors import DataError
 
@@ -65,7 +65,8 @@ def write_context(folder: str | Path, context: RunContext) -> None:
     if "positions" in known:
         arrays["positions"] = np.ascontiguousarray(known.pop("positions"), dtype=np.float64)
     text = {name: [str(part) for part in value] if name != "picture" else list(value) for name, value in known.items()}
-    save_file(arrays, Path(folder) / CONTEXT_FILE, metadata={_KEY: json.dumps(text)})
+    # written here, with the permissions that the user's umask gives: safetensors would make it private
+    (Path(folder) / CONTEXT_FILE).write_bytes(save(arrays, metadata={_KEY: json.dumps(text)}))
 
 
 def read_context(folder: str | Path) -> RunContext:
