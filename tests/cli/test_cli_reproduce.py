@@ -297,7 +297,14 @@ def ends(out, arguments, number):
     deadline = time.monotonic() + 200
     with (
         (out.parent / "err").open("w+") as err,
-        subprocess.Popen(command, stderr=err, stdout=err, start_new_session=True) as process,
+        subprocess.Popen(
+            command,
+            stderr=err,
+            stdout=err,
+            start_new_session=True,
+            # nohup and background jobs of a shell hand down ignored signals, which tvgnn rightly goes on ignoring
+            preexec_fn=lambda: signal.signal(number, signal.SIG_DFL),
+        ) as process,
     ):
         try:
             while not (records.exists() and records.read_bytes()) and time.monotonic() < deadline:

@@ -30,7 +30,7 @@ class FeaturePreparation:
     Example:
         >>> x = np.array([[1.0, 1, 0, 0, 0, 0], [1.0, 0, 1, 0, 0, 0], [1, 0, 0, 0, 0, 0]])
         >>> prepared = FeaturePreparation.fit(x, "idf")
-        >>> prepared.transform(x).round(2)[0].tolist()  # what every row has, says nothing
+        >>> prepared.transform(x).astype(float).round(2)[0].tolist()  # what every row has, says nothing
         [0.0, 1.1, 0.0, 0.0, 0.0, 0.0]
 
     """
