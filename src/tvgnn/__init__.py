@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from tvgnn.estimators.classification import TVGraphClassifier
     from tvgnn.estimators.clustering import TVClustering
     from tvgnn.estimators.regression import TVGraphRegressor
+    from tvgnn.experiments.sweep import sweep_n_clusters
     from tvgnn.graph.graph import Graph
     from tvgnn.layers import DenseGTVConv, GTVConv
     from tvgnn.losses import asymmetric_norm_loss, total_variation_loss
@@ -43,6 +44,7 @@ _EXPORTS = {
     "asymmetric_norm_loss": "tvgnn.losses",
     "load_dataset": "tvgnn.datasets",
     "select_backend": "tvgnn.ops",
+    "sweep_n_clusters": "tvgnn.experiments.sweep",
     "total_variation_loss": "tvgnn.losses",
 }
 
@@ -63,6 +65,7 @@ __all__ = [
     "asymmetric_norm_loss",
     "load_dataset",
     "select_backend",
+    "sweep_n_clusters",
     "total_variation_loss",
 ]
 __version__ = version("tvgnn")

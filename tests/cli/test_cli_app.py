@@ -21,7 +21,7 @@ def test_version(tvgnn):
 def test_without_a_command_the_help_lists_them(tvgnn):
     result = tvgnn()
     assert result.code == 0
-    for command in ("cluster", "demo", "report", "datasets"):
+    for command in ("cluster", "sweep", "demo", "report", "datasets"):
         assert command in result.out
 
 
@@ -30,6 +30,7 @@ def test_help_imports_none_of_the_large_packages():
 import sys
 from tvgnn.cli.app import main
 for arguments in (["--version"], ["--help"], ["cluster", "--help"], ["demo", "--help"], ["report", "--help"],
+                  ["sweep", "--help"],
                   ["datasets", "--help"], ["datasets", "list", "--help"], ["datasets", "get", "--help"]):
     assert main(arguments) == 0, arguments
 large = {"torch", "torch_geometric", "numpy", "scipy", "sklearn", "numba", "matplotlib", "networkx", "safetensors"}

@@ -39,7 +39,7 @@ def test_a_run_folder_holds_every_result_under_the_callers_ids(tvgnn, files):
     assert result.code == 0, result.err
     out = files / "out"
     assert {file.name for file in out.iterdir()} == {
-        "labels.csv", "assignments.npz", "model.safetensors", "model.json", "metrics.json",
+        "labels.csv", "assignments.npz", "model.safetensors", "model.json", "metrics.json", "context.safetensors",
     }  # fmt: skip
     rows = rows_of(out)
     assert list(rows[0]) == ["node_id", "cluster", "confidence"]

@@ -18,6 +18,7 @@ from tvgnn.cli.datasets import datasets_app
 from tvgnn.cli.demo import demo
 from tvgnn.cli.report import report
 from tvgnn.cli.reproduce import reproduce
+from tvgnn.cli.sweep import sweep
 from tvgnn.errors import TVGNNError
 
 __all__ = ["app", "main"]
@@ -55,6 +56,7 @@ def _root(
 
 
 app.command()(cluster)
+app.command()(sweep)
 app.command()(classify)
 app.command()(demo)
 app.command()(report)

@@ -2,51 +2,31 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from tvgnn.cli import options
+from tvgnn.cli import graph_input, options
 
 __all__ = ["cluster"]
 
-_INPUT = "Input"
-_FORMAT = "Format of the edge list"
-
-
-def _input(*names: str, help: str, panel: str = _INPUT, **settings: Any) -> Any:
-    return typer.Option(*names, help=help, rich_help_panel=panel, **settings)
-
 
 def cluster(
-    dataset: Annotated[str | None, _input(help="A dataset by name; see: tvgnn datasets list.")] = None,
-    edges: Annotated[
-        Path | None, _input(help="Edges: CSV or TSV (also .gz), a square matrix (.npz, .mtx), or .graphml.")
-    ] = None,
-    features: Annotated[
-        Path | None, _input(help="Features: CSV or TSV with the node id first; or .npy, .npz, .mtx in node order.")
-    ] = None,
-    labels: Annotated[
-        Path | None, _input(help="Known classes, for evaluation only: CSV or TSV of node id and class, or .npy.")
-    ] = None,
-    structural_features: Annotated[
-        options.StructuralFeatures | None, _input(help="Features computed from the graph, for nodes without any.")
-    ] = None,
-    structural_dim: Annotated[int | None, _input(min=1, help="Number of structural features.")] = None,
-    node_attributes: Annotated[
-        str | None, _input(help="GraphML: comma-separated names of the numeric attributes that form the features.")
-    ] = None,
+    dataset: graph_input.Dataset = None,
+    edges: graph_input.Edges = None,
+    features: graph_input.Features = None,
+    labels: graph_input.Labels = None,
+    structural_features: graph_input.StructuralFeaturesOption = None,
+    structural_dim: graph_input.StructuralDim = None,
+    node_attributes: graph_input.NodeAttributes = None,
     root: options.Root = None,
     mirror: options.Mirror = None,
-    directed: Annotated[bool, _input("--directed", help="Each row is one directed edge.", panel=_FORMAT)] = False,
-    weight_column: Annotated[
-        str, _input(help="Name, or position from 0, of the weights; auto or none.", panel=_FORMAT)
-    ] = "auto",
-    delimiter: Annotated[str | None, _input(help="One character.", show_default="found", panel=_FORMAT)] = None,
-    header: Annotated[
-        bool | None, _input(help="Whether the first row holds names.", show_default="found", panel=_FORMAT)
-    ] = None,
+    directed: graph_input.Directed = False,
+    weight_column: graph_input.WeightColumn = "auto",
+    delimiter: graph_input.Delimiter = None,
+    header: graph_input.Header = None,
     n_clusters: Annotated[
         int | None,
         typer.Option("-k", "--n-clusters", min=1, help="Number of clusters.", show_default="number of known classes"),
@@ -84,48 +64,28 @@ def cluster(
 
     Examples: tvgnn cluster --dataset digits;  tvgnn cluster --edges edges.csv --features features.csv -k 5
     """
-    files = {"edges": edges, "features": features, "labels": labels, "node_attributes": node_attributes}
-    given = [f"--{name.replace('_', '-')}" for name, value in files.items() if value is not None]
-    if dataset is None and edges is None:
-        raise ValueError("expected the input, --dataset NAME or --edges FILE, got neither")
-    if dataset is not None and given:
-        raise ValueError(f"expected one input, got --dataset and {', '.join(given)}; leave one of them out")
-    if structural_features is not None and (features is not None or node_attributes is not None):
-        other = "--features" if features is not None else "--node-attributes"
-        raise ValueError(f"expected one kind of features, got --structural-features and {other}")
-    if structural_dim is not None and structural_features is None:
-        raise ValueError("--structural-dim needs --structural-features")
+    source = graph_input.GraphInput(
+        dataset=dataset,
+        edges=edges,
+        features=features,
+        labels=labels,
+        structural_features=structural_features,
+        structural_dim=structural_dim,
+        node_attributes=node_attributes,
+        root=root,
+        mirror=mirror,
+        directed=directed,
+        weight_column=weight_column,
+        delimiter=delimiter,
+        header=header,
+    )
 
-    from tvgnn.cli.run import fit, graph_notes, run_metrics, say, set_threads, write_run
+    from tvgnn.cli.run import fit, graph_notes, run_context, run_metrics, say, set_threads, write_run
     from tvgnn.estimators.clustering import TVClustering
     from tvgnn.io.run_folder import run_folder
     from tvgnn.ops._backends import resolve_device
 
-    if edges is None:
-        from tvgnn.datasets import load_graph
-
-        name, graph = str(dataset).lower(), load_graph(str(dataset), root, mirror)
-    else:
-        from tvgnn.io.graph_files import read_graph
-
-        name = _stem(edges)
-        graph = read_graph(
-            edges,
-            features,
-            labels,
-            directed=directed,
-            delimiter="\t" if delimiter == "\\t" else delimiter,  # what a shell user can type
-            header=header,
-            weight_column=_column(weight_column),
-            node_attributes=None if node_attributes is None else [part.strip() for part in node_attributes.split(",")],
-        )
-    if structural_features is not None:
-        graph = graph.with_structural_features(structural_features.value, structural_dim)
-    if graph.x is None:
-        raise ValueError(
-            "expected node features, got a graph without; pass --features FILE, or choose some that are computed from "
-            "the graph: --structural-features spectral, degree or ones"
-        )
+    name, graph = source.read()
     if n_clusters is None and not graph.num_classes:
         raise ValueError("expected the number of clusters, got no known classes to count; pass -k")
     k = n_clusters or graph.num_classes
@@ -163,23 +123,12 @@ def cluster(
     with run_folder(target, overwrite=overwrite) as folder:
         messages = fit(estimator, graph)
         metrics = run_metrics(estimator, dataset=name, seed=seed, notes=[*notes, *messages])
-        write_run(folder, estimator, metrics)
+        context = run_context(graph, dataset if structural_features is None else None, source.feature_names())
+        write_run(folder, estimator, metrics, context)
     if not quiet:
         from rich.console import Console
 
         from tvgnn.report.tables import metrics_table
 
         Console().print(metrics_table(metrics))
-        print(f"wrote {target}")
-
-
-def _stem(path: Path) -> str:
-    """File name without what says its format: ``edges`` for ``edges.csv.gz``."""
-    name = path.name[: -len(".gz")] if path.name.endswith(".gz") else path.name
-    return Path(name).stem
-
-
-def _column(text: str) -> str | int | None:
-    if text == "none":
-        return None
-    return int(text) if text.isdecimal() else text
+        print(f"wrote {target}; for a page in the browser: tvgnn report {shlex.quote(str(target))}")

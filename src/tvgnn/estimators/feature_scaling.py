@@ -67,7 +67,8 @@ class FeatureScaling:
             return x
         if sp.issparse(x):
             return sp.csr_array(x.multiply(1 / self.scale[None, :])).astype(np.float32)
-        return ((x - self.mean) / self.scale).astype(np.float32)
+        centred = x if self.mean is None else x - self.mean  # fitted to sparse features, which are never shifted
+        return (centred / self.scale).astype(np.float32)
 
 
 def is_bag_of_words(x: Any) -> bool:

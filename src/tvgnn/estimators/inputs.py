@@ -9,10 +9,12 @@ import numpy as np
 import scipy.sparse as sp
 import torch
 from sklearn.neighbors import NearestNeighbors
+from sklearn.utils.validation import check_array
 from torch import Tensor
 
+from tvgnn.estimators.feature_scaling import FeatureScaling
 from tvgnn.graph.adjacency import Adjacency
-from tvgnn.graph.feature_tensor import feature_tensor, nonzeros
+from tvgnn.graph.feature_tensor import feature_tensor, nonzeros, require_features
 from tvgnn.graph.graph import Graph
 from tvgnn.graph.locality import relabel_by_locality
 from tvgnn.graph.sparse_matrix import SparseMatrix
@@ -24,6 +26,7 @@ __all__ = [
     "NetworkInputs",
     "RowIndex",
     "adjacency_with_new_rows",
+    "as_graph",
     "same_kind",
 ]
 
@@ -56,6 +59,27 @@ class NetworkInputs:
     def given_order(self, rows: Tensor) -> np.ndarray:
         """Rows (N, width) of a result in the order of the caller's graph."""
         return (rows if self.places is None else rows[self.places]).cpu().numpy()
+
+
+def as_graph(X: Any, adjacency: Any, *, n_neighbors: int, norm: str | None) -> Graph:
+    """Graph on which `TVClustering.fit` trains for X and ``adjacency``, built once where many fits share it.
+
+    Raises:
+        ValueError: X and adjacency do not fit.
+        GraphError: X holds no features or is not valid.
+
+    """
+    if isinstance(X, Graph):
+        if adjacency is not None:
+            raise ValueError("expected the adjacency inside the Graph, got adjacency too; pass one of them")
+        require_features(X)
+        return X
+    x = check_array(detached(X), accept_sparse="csr", dtype=[np.float32, np.float64])
+    if adjacency is not None:
+        return Graph.from_scipy(adjacency, x=x)
+    nodes = Graph.from_edge_index(np.empty((2, 0), np.int64), x=x)
+    scaled = FeatureScaling.fit(nodes.x, norm).transform(nodes.x)
+    return Graph.from_features(scaled, n_neighbors).with_features(nodes.x)
 
 
 def estimated_bytes(graph: Graph, config: NodeClusteringConfig, memory: str, precision: str) -> int:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import datetime
 import hashlib
 import json
+import math
 import time
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tvgnn.errors import TrainingError
 from tvgnn.experiments.methods import CLUSTERING_METHODS, END_TO_END
 from tvgnn.experiments.process import reason, reset_peak_memory
 from tvgnn.records import ClusteringRecord
@@ -23,9 +25,10 @@ from tvgnn.records import ClusteringRecord
 if TYPE_CHECKING:
     from tvgnn.graph.graph import Graph
 
-__all__ = ["Arrays", "ClusteringEnvironment", "ClusteringJob", "PublicGraphs", "failed", "run_clustering"]
+__all__ = ["Arrays", "ClusteringEnvironment", "ClusteringJob", "PublicGraphs", "failed", "load_once", "run_clustering"]
 
 Arrays = dict[str, NDArray[Any]]
+_ARRAYS = ("labels", "assignments", "embedding")
 _WIDE = 64  # columns; wider embeddings are kept in half precision, which a picture of them does not show
 _NOT_KEPT = ("n_clusters", "cluster_sizes")  # a field of its own; long, and in the arrays
 _WARM_UP = 2  # epochs before a timed fit: kernels are loaded, memory is in place
@@ -121,9 +124,9 @@ class ClusteringJob:
         return self.dataset, self.method, self.seed, self.fingerprint
 
     @property
-    def keeps_arrays(self) -> bool:
-        """Whether labels, assignments and embedding are kept for figures: of the first seed."""
-        return self.seed == 0 and not self.timed
+    def kept_arrays(self) -> tuple[str, ...]:
+        """Which of labels, assignments and embedding are kept: all of the first seed, for figures."""
+        return _ARRAYS if self.seed == 0 and not self.timed else ()
 
     def estimator(self, max_epochs: int | None = None) -> Any:
         """Return the unfitted method."""
@@ -139,9 +142,22 @@ def run_clustering(job: ClusteringJob, environment: ClusteringEnvironment) -> tu
     start = time.perf_counter()
     try:
         found, arrays = _measure(job, environment)
+        _check_finite({**found["metrics"], "loss": found["loss"]})
     except Exception as error:
         return failed(job, environment, reason(error), time.perf_counter() - start), {}
-    return ClusteringRecord(**_identity(job, environment), **found), arrays if job.keeps_arrays else {}
+    return ClusteringRecord(**_identity(job, environment), **found), arrays
+
+
+def load_once(jobs: Iterable[ClusteringJob], environment: ClusteringEnvironment) -> None:
+    """Load each graph of some jobs, so that one that cannot be loaded ends the command and not every run of it.
+
+    Raises
+    ------
+    DataError
+        As of the loader.
+    """
+    for name, seed in {job.dataset: job.seed for job in reversed(list(jobs))}.items():
+        _graph(environment.load, name, seed)
 
 
 def failed(
@@ -187,7 +203,8 @@ def _measure(job: ClusteringJob, environment: ClusteringEnvironment) -> tuple[di
     metrics = evaluate(graph.adjacency(), method.labels_, assignments, graph.y, job.n_clusters)
     history = getattr(method, "loss_history_", None)
     found = {
-        "metrics": {name: value for name, value in metrics.items() if name not in _NOT_KEPT},
+        "metrics": {name: value for name, value in metrics.items() if name not in _NOT_KEPT}
+        | getattr(method, "loss_terms_", {}),
         "loss": None if history is None else float(getattr(method, "loss_", history[-1])),
         "epochs": None if history is None else len(history),
         "converged": getattr(method, "converged_", None),
@@ -198,7 +215,13 @@ def _measure(job: ClusteringJob, environment: ClusteringEnvironment) -> tuple[di
         "threads": torch.get_num_threads(),
         "device": str(getattr(method, "device_", "cpu")),
     }
-    return found, _arrays(method)
+    return found, _arrays(method, job.kept_arrays)
+
+
+def _check_finite(numbers: Mapping[str, float | None]) -> None:
+    for name, value in numbers.items():
+        if value is not None and not math.isfinite(value):
+            raise TrainingError(f"expected finite results, {name} is {value}; try fewer epochs or smaller features")
 
 
 def _fit(method: Any, graph: Graph) -> list[str]:
@@ -209,13 +232,15 @@ def _fit(method: Any, graph: Graph) -> list[str]:
     return list(dict.fromkeys(str(warning.message) for warning in caught))
 
 
-def _arrays(method: Any) -> Arrays:
-    arrays: Arrays = {"labels": method.labels_.astype(np.int32)}
-    for name in ("assignments", "embedding"):
-        values = getattr(method, f"{name}_", None)
-        if values is not None:
-            arrays[name] = values.astype(np.float16 if values.shape[1] > _WIDE else np.float32)
-    return arrays
+def _arrays(method: Any, names: tuple[str, ...]) -> Arrays:
+    found = {name: getattr(method, f"{name}_", None) for name in names}
+    return {name: _compact(values) for name, values in found.items() if values is not None}
+
+
+def _compact(values: NDArray[Any]) -> NDArray[Any]:
+    if values.ndim == 1:
+        return values.astype(np.int32)
+    return values.astype(np.float16 if values.shape[1] > _WIDE else np.float32)
 
 
 @lru_cache(maxsize=1)  # the runs on a graph follow each other
@@ -227,6 +252,7 @@ def _resolved(method: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Arguments of a method as plain values, those that mean "as the preset" replaced by its numbers."""
     if method != "tvgnn":
         return dict(parameters)
-    from tvgnn.estimators.presets import resolve_parameters
+    from tvgnn.estimators.presets import PRESETS, resolve_parameters
 
-    return {**parameters, **resolve_parameters(parameters["preset"], dict(parameters))}
+    preset = parameters["preset"]
+    return {**parameters, **resolve_parameters(preset, {name: parameters[name] for name in PRESETS[preset]})}

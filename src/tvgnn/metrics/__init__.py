@@ -20,6 +20,7 @@ from tvgnn.metrics.labels import (
     match_clusters,
     normalized_mutual_info,
 )
+from tvgnn.metrics.stability import mean_pairwise_ari, random_modularity
 
 __all__ = [
     "PartitionCuts",
@@ -34,10 +35,12 @@ __all__ = [
     "evaluate",
     "macro_f1",
     "match_clusters",
+    "mean_pairwise_ari",
     "modularity",
     "normalized_cut",
     "normalized_mutual_info",
     "partition_cuts",
+    "random_modularity",
     "ratio_cut",
     "sharpness",
 ]

@@ -71,8 +71,7 @@ class FeaturePreparation:
         steps = self.steps
         if "log1p" in steps:
             x = _log1p(x)
-        if self.scale is not None:
-            x = _scaled(x, self.mean, self.scale)
+        x = FeatureScaling("standardize", self.mean, self.scale).transform(x)
         for norm in ("l1", "l2"):
             if norm in steps:
                 x = normalize_rows(x, norm)
@@ -146,9 +145,3 @@ def _rows_with(x: Any) -> np.ndarray:
 
 def _log1p(x: Any) -> Any:
     return sp.csr_array((np.log1p(x.data), x.indices, x.indptr), shape=x.shape) if sp.issparse(x) else np.log1p(x)
-
-
-def _scaled(x: Any, mean: np.ndarray | None, scale: np.ndarray) -> Any:
-    if sp.issparse(x):
-        return sp.csr_array(x.multiply(1 / scale[None, :])).astype(np.float32)
-    return ((x if mean is None else x - mean) / scale).astype(np.float32)

@@ -1,0 +1,221 @@
+"""``tvgnn sweep``: which number of clusters? Several of them, several seeds each, compared without labels."""
+
+from __future__ import annotations
+
+import csv
+import os
+import tempfile
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tvgnn.cli import graph_input, options
+
+if TYPE_CHECKING:
+    from tvgnn.experiments.sweep import SweepResult
+    from tvgnn.graph.graph import Graph
+    from tvgnn.records import ClusteringRecord
+
+__all__ = ["sweep"]
+
+_FORMATS = ("png", "pdf")
+_MOST = 1000  # K of one sweep: more is a slip of the keyboard
+
+
+def sweep(
+    dataset: graph_input.Dataset = None,
+    edges: graph_input.Edges = None,
+    features: graph_input.Features = None,
+    structural_features: graph_input.StructuralFeaturesOption = None,
+    structural_dim: graph_input.StructuralDim = None,
+    node_attributes: graph_input.NodeAttributes = None,
+    root: options.Root = None,
+    mirror: options.Mirror = None,
+    directed: graph_input.Directed = False,
+    weight_column: graph_input.WeightColumn = "auto",
+    delimiter: graph_input.Delimiter = None,
+    header: graph_input.Header = None,
+    n_clusters: Annotated[
+        str, typer.Option("-k", "--n-clusters", help="Numbers of clusters: 2:20, 2:20:2, 3,5,8 or a mixture.")
+    ] = "2:20",
+    seeds: Annotated[int, typer.Option(min=2, help="Seeds of each K, which are compared with each other.")] = 5,
+    seed: Annotated[int, typer.Option(min=0, max=2**31, help="The first seed.")] = 0,
+    consensus: Annotated[
+        bool, typer.Option("--consensus", help="Labels from the mean of all seeds, not from the lowest loss.")
+    ] = False,
+    jobs: Annotated[int, typer.Option(min=1, help="Runs at a time, which share the cores.")] = 1,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Folder of records and results; a second call goes on.", show_default="runs/NAME-sweep"),
+    ] = None,
+    quiet: options.Quiet = False,
+    preset: options.Preset = "quick",
+    max_epochs: options.MaxEpochs = None,
+    patience: options.Patience = None,
+    tol: options.Tol = None,
+    n_init: options.NInit = None,
+    hidden_channels: options.HiddenChannels = None,
+    num_layers: options.NumLayers = None,
+    mlp_channels: options.MlpChannels = None,
+    delta_coeff: options.DeltaCoeff = None,
+    totvar_coeff: options.TotvarCoeff = None,
+    balance_coeff: options.BalanceCoeff = None,
+    rho: options.Rho = None,
+    learning_rate: options.LearningRate = None,
+    feature_norm: options.FeatureNormOption = options.FeatureNorm.auto,
+    backend: options.Backend = "auto",
+    device: options.Device = "auto",
+    threads: options.Threads = None,
+    precision: options.PrecisionOption = options.Precision.float32,
+    memory: options.MemoryOption = options.Memory.normal,
+    max_memory: options.MaxMemory = None,
+) -> None:
+    """Try several numbers of clusters and recommend one, or none; known classes are never looked at.
+
+    The preset quick trains four times 60 epochs with layers of 32 columns and step 1; --preset paper is much slower.
+    Recommended is the K with all clusters in use whose clusters other seeds find again (stability) and which are
+    denser than those of a random graph (modularity): the largest product of both.
+
+    Writes sweep.csv, labels.csv (one column a K, clusters of different K matched), sweep.json and sweep.png, .pdf.
+
+    Example: tvgnn sweep --edges edges.csv --features features.csv -k 2:12 --jobs 2
+    """
+    ks = _numbers(n_clusters)
+    source = graph_input.GraphInput(
+        dataset=dataset,
+        edges=edges,
+        features=features,
+        structural_features=structural_features,
+        structural_dim=structural_dim,
+        node_attributes=node_attributes,
+        root=root,
+        mirror=mirror,
+        directed=directed,
+        weight_column=weight_column,
+        delimiter=delimiter,
+        header=header,
+    )
+
+    from tvgnn.cli.environment import git_commit, peak_rss_bytes, versions
+    from tvgnn.cli.progress import print_tables, run_progress
+    from tvgnn.cli.run import graph_notes, pool_workers, say
+    from tvgnn.experiments.clustering import ClusteringEnvironment
+    from tvgnn.experiments.sweep import GivenGraph, run_sweep, sweep_jobs
+    from tvgnn.ops._backends import resolve_device
+
+    workers = pool_workers(jobs, threads=threads)
+    name, graph = source.read()
+    resolve_device(device)
+    if not quiet:
+        for note in graph_notes(graph.report):
+            say("note", note)
+    parameters: dict[str, Any] = {
+        "preset": preset,
+        "max_iter": max_epochs,
+        "patience": patience,
+        "tol": tol,
+        "n_init": n_init,
+        "hidden_channels": hidden_channels,
+        "num_layers": num_layers,
+        "mlp_channels": mlp_channels,
+        "delta_coeff": delta_coeff,
+        "totvar_coeff": totvar_coeff,
+        "balance_coeff": balance_coeff,
+        "rho": rho,
+        "learning_rate": learning_rate,
+        "backend": backend,
+        "device": device,
+        "feature_norm": None if feature_norm is options.FeatureNorm.none else feature_norm.value,
+        "precision": precision.value,
+        "memory": memory.value,
+        "max_memory": max_memory,
+    }
+    given = GivenGraph.of(graph)
+    plan = sweep_jobs(name, given, ks, seeds, seed, parameters)
+    target = out or Path("runs") / f"{name}-sweep"
+    environment = ClusteringEnvironment(given, peak_rss_bytes, versions(), git_commit())
+    with run_progress() as (start, advance):
+
+        def tell(record: ClusteringRecord) -> None:
+            advance(f"K={record.n_clusters}, seed {record.seed}")
+            if record.error is not None:
+                say("warning", f"K={record.n_clusters}, seed {record.seed}: {record.error}")
+
+        result = run_sweep(
+            plan, target, environment, workers=workers, consensus=consensus, on_start=start, on_record=tell
+        )
+    _write(target, name, graph, result, {"consensus": consensus, "seeds": seeds, **plan[0].settings})
+    if not quiet:
+        from tvgnn.report.sweep_table import sweep_table
+
+        print_tables([sweep_table([asdict(row) for row in result.rows], result.n_clusters)])
+        print(f"{_verdict(result)}: {result.reason}.")
+        print(f"wrote {target}")
+
+
+def _verdict(result: SweepResult) -> str:
+    return "no K is recommended" if result.n_clusters is None else f"recommended: K = {result.n_clusters}"
+
+
+def _numbers(text: str) -> list[int]:
+    """Read ``2:20``, ``2:20:2``, ``3,5`` and mixtures; ends are included."""
+    found: set[int] = set()
+    for part in text.split(","):
+        span = _span(part)
+        if span is None:
+            raise ValueError(f"expected -k as numbers from 1, such as 2:20, 2:20:2 or 3,5,8, got {text!r}")
+        found.update(span[: _MOST + 1])
+        if len(found) > _MOST:
+            raise ValueError(f"expected -k to name at most {_MOST} numbers, got {text!r}; take larger steps: 2:2000:50")
+    return sorted(found)
+
+
+def _span(text: str) -> range | None:
+    """Numbers of ``first``, ``first:last`` or ``first:last:step``; None where it is none of these."""
+    parts = [part.strip() for part in text.split(":")]
+    if len(parts) > 3 or not all(part.isdecimal() for part in parts):
+        return None
+    first, last, step = [int(part) for part in parts] + [int(parts[0]), 1][len(parts) - 1 :]
+    return range(first, last + 1, step) if 1 <= first <= last and step >= 1 else None
+
+
+def _write(target: Path, name: str, graph: Graph, result: SweepResult, settings: dict[str, Any]) -> None:
+    """Write every file beside its place and then rename it: none is ever half-written."""
+    from tvgnn.io.run_folder import write_metrics
+    from tvgnn.metrics import cluster_sizes
+    from tvgnn.report.figures import save_figure
+    from tvgnn.report.sweep_figure import sweep_figure
+
+    rows = [asdict(row) for row in result.rows]
+    title = f"{name}: {graph.num_nodes:,} nodes, {_verdict(result)}"
+    found = {k: cluster_sizes(labels).tolist() for k, labels in result.labels.items()}
+    figure = sweep_figure(rows, found, result.n_clusters, result.random_modularity, title)
+    with tempfile.TemporaryDirectory(prefix=".new-", dir=target) as folder:
+        new = Path(folder)
+        _write_csv(new / "sweep.csv", list(rows[0]), ([_cell(value) for value in row.values()] for row in rows))
+        columns = [labels.tolist() for labels in result.labels.values()]
+        header = ["node_id", *(f"k{k}" for k in result.labels)]
+        _write_csv(new / "labels.csv", header, zip(graph.node_ids, *columns, strict=True))
+        summary: dict[str, Any] = {"dataset": name, "n_clusters": result.n_clusters, "reason": result.reason}
+        summary |= {"random_modularity": result.random_modularity, "settings": settings, "rows": rows}
+        write_metrics(new / "sweep.json", summary)
+        for ending in _FORMATS:
+            save_figure(figure, new / f"sweep.{ending}")
+        for file in new.iterdir():
+            os.replace(file, target / file.name)
+
+
+def _write_csv(path: Path, header: list[str], rows: Iterable[Sequence[Any]]) -> None:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(header)
+        writer.writerows(rows)
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, tuple):
+        return " ".join(map(str, value))
+    return f"{value:.6g}" if isinstance(value, float) else str(value)

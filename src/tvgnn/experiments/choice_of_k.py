@@ -1,0 +1,128 @@
+"""Which number of clusters a sweep speaks for, from plain numbers and without labels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+__all__ = ["Recommendation", "SweepRow", "recommend"]
+
+GOOD_AGREEMENT = 0.65
+"""Adjusted Rand index below which two clusterings agree poorly (Steinley, Psychological Methods 9:386, 2004)."""
+NO_AGREEMENT = 0.5
+"""Below half of full agreement no number of clusters is recommended."""
+
+
+@dataclass(frozen=True)
+class SweepRow:
+    """What one number of clusters gave.
+
+    Attributes
+    ----------
+    n_clusters : int
+        K, as asked for.
+    n_clusters_found : int
+        Clusters in use in the run of the lowest loss, whose values all the following are but for ``stability``.
+    loss, total_variation : float
+        Training loss, and total variation of the soft assignments.
+    modularity, conductance, sharpness : float
+        See `tvgnn.metrics`.
+    stability : float
+        Mean adjusted Rand index over all pairs of seeds.
+    score : float
+        ``stability * (modularity - random modularity)``.
+    sizes : tuple of int
+        Nodes of each cluster, the largest first.
+    seconds : float
+        Time of all its runs.
+
+    """
+
+    n_clusters: int
+    n_clusters_found: int
+    loss: float
+    total_variation: float
+    modularity: float
+    conductance: float
+    sharpness: float
+    stability: float
+    score: float
+    sizes: tuple[int, ...]
+    seconds: float = 0.0
+
+    @property
+    def all_in_use(self) -> bool:
+        """Whether no cluster is empty."""
+        return self.n_clusters_found == self.n_clusters
+
+
+@dataclass(frozen=True)
+class Recommendation:
+    """A number of clusters, or none, and why.
+
+    Attributes
+    ----------
+    n_clusters : int or None
+        None where nothing speaks for any of them.
+    reason : str
+        One or two sentences.
+
+    """
+
+    n_clusters: int | None
+    reason: str
+
+
+def recommend(rows: Sequence[SweepRow], random_modularity: float) -> Recommendation:
+    """Recommend the K whose clusters are dense beyond chance and found again from other initial weights.
+
+    Of the K with all clusters in use the one of the largest score is taken,
+    ``score = stability * (modularity - random modularity)``. Neither factor would do alone. Stability, though corrected
+    for chance, is 1 for trivial splits, such as the two halves of an elongated cloud. Modularity is corrected for small
+    K, at most ``1 - 1/K``, but arbitrary cuts through a ring, a grid or a neighbour graph have a large one too. Their
+    product is the modularity that other seeds find again. No K is recommended where no score is positive (a random
+    graph of the same degrees has as good communities) or where even there the seeds disagree.
+
+    Parameters
+    ----------
+    rows : sequence of SweepRow
+        One a K.
+    random_modularity : float
+        See `tvgnn.metrics.random_modularity`.
+    """
+    used = [row for row in rows if row.all_in_use and row.n_clusters > 1]
+    if not used:
+        return Recommendation(None, "no K of at least 2 has all its clusters in use; try fewer clusters or more epochs")
+    densest = max(used, key=lambda row: row.modularity)
+    if densest.modularity <= random_modularity:
+        return Recommendation(
+            None,
+            f"no community structure beyond chance: the largest modularity, {densest.modularity:.2f} at "
+            f"K = {densest.n_clusters}, can be found in a random graph of the same degrees ({random_modularity:.2f})",
+        )
+    best = max(used, key=lambda row: row.score)
+    if best.stability < NO_AGREEMENT:
+        return Recommendation(
+            None,
+            f"no K stands out: where modularity and stability are best together, at K = {best.n_clusters}, seeds "
+            f"still give different clusters (stability {best.stability:.2f}, below {NO_AGREEMENT})",
+        )
+    return Recommendation(best.n_clusters, _reason(best, rows, used, random_modularity))
+
+
+def _reason(best: SweepRow, rows: Sequence[SweepRow], used: Sequence[SweepRow], random_modularity: float) -> str:
+    text = (
+        f"largest product ({best.score:.2f}) of stability over seeds ({best.stability:.2f}) and modularity above that "
+        f"of a random graph ({best.modularity:.2f} - {random_modularity:.2f})"
+    )
+    others = sorted((row for row in used if row is not best), key=lambda row: -row.score)
+    if others:
+        text += f"; next is K = {others[0].n_clusters} ({others[0].score:.2f})"
+    warnings = []
+    if best.stability < GOOD_AGREEMENT:
+        warnings.append(f"seeds agree only moderately (below {GOOD_AGREEMENT}): try more restarts (n_init)")
+    edge = {"smallest": min, "largest": max}
+    for name, end in edge.items():
+        if len(rows) > 1 and best.n_clusters == end(row.n_clusters for row in rows) and best.n_clusters > 2:
+            warnings.append(f"it is the {name} K tried: look beyond")
+    return ". ".join([text, *(warning[0].upper() + warning[1:] for warning in warnings)])

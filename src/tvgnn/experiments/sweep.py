@@ -1,0 +1,387 @@
+"""Cluster one graph into each of several numbers of clusters, with several seeds, and compare what comes out."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+
+from tvgnn.errors import DataError, TrainingError
+from tvgnn.estimators.consensus import consensus as consensus_of
+from tvgnn.estimators.inputs import as_graph
+from tvgnn.estimators.presets import PRESETS, positive_integer, resolve_parameters
+from tvgnn.experiments.choice_of_k import Recommendation, SweepRow, recommend
+from tvgnn.experiments.clustering import ClusteringEnvironment, ClusteringJob
+from tvgnn.experiments.clustering_runner import RECORDS_FILE, read_arrays, run_clusterings
+from tvgnn.experiments.pool import Workers
+from tvgnn.graph.graph import Graph
+from tvgnn.metrics import cluster_sizes, match_clusters, mean_pairwise_ari, partition_cuts, random_modularity
+from tvgnn.records import ClusteringRecord, read_records
+
+__all__ = ["GivenGraph", "SweepJob", "SweepResult", "run_sweep", "sweep_jobs", "sweep_n_clusters"]
+
+PRESET = "quick"
+_FREE = ("adjacency", "n_clusters", "random_state", "verbose")  # set by the sweep itself
+
+
+@dataclass(frozen=True)
+class GivenGraph:
+    """A graph in memory as what `ClusteringEnvironment` loads graphs with; two of the same content are equal."""
+
+    graph: Graph = field(compare=False)
+    digest: str
+
+    @classmethod
+    def of(cls, graph: Graph) -> Self:
+        """Take a graph without its labels, and the hash of its edges and features."""
+        x = graph.x
+        parts = [graph.indptr, graph.indices, graph.weights]
+        parts += [x.indptr, x.indices, x.data] if sp.issparse(x) else [x]
+        content = hashlib.sha256()
+        for part in parts:
+            content.update(f"{part.dtype} {part.shape};".encode())
+            content.update(np.ascontiguousarray(part).data)
+        return cls(graph.with_labels(None), content.hexdigest()[:12])
+
+    def __call__(self, name: str, seed: int) -> Graph:
+        """Return the graph, whatever it is called."""
+        return self.graph
+
+
+@dataclass(frozen=True)
+class SweepJob(ClusteringJob):
+    """One run of a sweep.
+
+    Attributes
+    ----------
+    data : str
+        Hash of the graph, a part of the fingerprint.
+
+    """
+
+    data: str = ""
+    row_normalize: bool = False
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What all runs of a sweep share."""
+        return {**super().settings, "data": self.data}
+
+    @property
+    def kept_arrays(self) -> tuple[str, ...]:
+        """Of every run, to compare them and to average them."""
+        return "labels", "assignments"
+
+
+@dataclass(frozen=True, eq=False)
+class SweepResult:
+    """What a sweep found.
+
+    Attributes
+    ----------
+    rows : tuple of SweepRow
+        One a K, ascending: loss, total variation, modularity, conductance, sharpness, stability, score, sizes.
+    labels : dict of int to ndarray of shape (N,), int64
+        By K: clusters of the run of the lowest loss, or of the consensus. Those of consecutive K are matched: a cluster
+        keeps the number of the one before with which it shares most nodes.
+    confidence : dict of int to ndarray of shape (N,), float32
+        By K: largest (mean) soft assignment of each node.
+    n_clusters : int or None
+        The recommended K, None where nothing speaks for any.
+    reason : str
+        Why.
+    random_modularity : float
+        Modularity that a random graph of the same degrees can have.
+
+    """
+
+    rows: tuple[SweepRow, ...]
+    labels: Mapping[int, NDArray[np.int64]]
+    confidence: Mapping[int, NDArray[np.float32]]
+    n_clusters: int | None
+    reason: str
+    random_modularity: float
+
+
+def sweep_n_clusters(
+    X: Any,
+    n_clusters: Iterable[int] = range(2, 21),
+    *,
+    adjacency: Any = None,
+    n_seeds: int = 5,
+    random_state: int = 0,
+    jobs: int = 1,
+    out: str | os.PathLike[str] | None = None,
+    consensus: bool = False,
+    **parameters: Any,
+) -> SweepResult:
+    """Cluster with each of several K and several seeds, compare, and recommend a K without looking at labels.
+
+    The rule is that of `tvgnn.experiments.choice_of_k.recommend`: of the K whose clusters are all in use, the one with
+    the largest product of stability over the seeds and modularity above that of a random graph of the same degrees.
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n_samples, n_features), or tvgnn.Graph
+        As in `tvgnn.TVClustering.fit`.
+    n_clusters : iterable of int, default=range(2, 21)
+        The K to try.
+    adjacency : sparse matrix or array of shape (n_samples, n_samples), default=None
+        As in `tvgnn.TVClustering.fit`.
+    n_seeds : int, default=5
+        Seeds of each K, at least 2: stability compares them. They are ``random_state``, ``random_state + 1`` and so on.
+    random_state : int, default=0
+        The first seed.
+    jobs : int, default=1
+        Processes, which share the cores.
+    out : path, default=None
+        Folder of records and arrays: the same call goes on there after an interruption, and a call with more K or seeds
+        makes the missing runs only. None keeps nothing.
+    consensus : bool, default=False
+        Labels are those of the mean of all seeds (`tvgnn.estimators.consensus.consensus`) instead of the lowest loss.
+    **parameters
+        Of `tvgnn.TVClustering`. The default is ``preset="quick"``, narrow and fast.
+
+    Returns
+    -------
+    SweepResult
+
+    Raises
+    ------
+    ValueError
+        A parameter is unknown or out of range, or a K exceeds the number of nodes.
+    DataError
+        The folder holds something else or cannot be written.
+    TrainingError
+        Runs failed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy.sparse import block_diag
+    >>> cliques = block_diag([np.ones((8, 8)), np.ones((8, 8)), np.ones((8, 8))])
+    >>> x = np.repeat(np.eye(3), 8, axis=0)
+    >>> sweep_n_clusters(x, [2, 3, 4], adjacency=cliques, n_seeds=2, max_iter=30).n_clusters
+    3
+
+    """
+    from joblib import cpu_count
+
+    graph = as_graph(
+        X, adjacency, n_neighbors=parameters.get("n_neighbors", 15), norm=parameters.get("feature_norm", "auto")
+    )
+    given = GivenGraph.of(graph)
+    runs = sweep_jobs("graph", given, n_clusters, n_seeds, random_state, parameters)
+    workers = Workers(jobs, _threads() if jobs == 1 else max(1, int(cpu_count()) // positive_integer("jobs", jobs)))
+    with _folder(out) as folder:
+        return run_sweep(runs, folder, ClusteringEnvironment(given), workers=workers, consensus=consensus)
+
+
+def sweep_jobs(
+    name: str,
+    given: GivenGraph,
+    n_clusters: Iterable[int],
+    n_seeds: int,
+    random_state: int,
+    parameters: Mapping[str, Any],
+) -> list[SweepJob]:
+    """Return the runs of a sweep: all K of the first seed, then those of the next.
+
+    Raises
+    ------
+    ValueError
+        See `sweep_n_clusters`.
+    """
+    ks = sorted({positive_integer("n_clusters", k) for k in n_clusters})
+    nodes = given.graph.num_nodes
+    if not ks:
+        raise ValueError("expected at least one number of clusters, got none")
+    if ks[-1] > nodes:
+        raise ValueError(f"expected n_clusters <= n_samples, got n_clusters={ks[-1]} and n_samples={nodes}")
+    if positive_integer("n_seeds", n_seeds) < 2:
+        raise ValueError("expected n_seeds >= 2, got 1: how stable a clustering is shows in a second one")
+    if isinstance(random_state, bool) or not isinstance(random_state, int | np.integer) or random_state < 0:
+        raise ValueError(f"expected random_state to be an integer >= 0, got {random_state!r}")
+    # None is the preset's value, but for feature_norm, where it means none
+    options = {"preset": PRESET} | {
+        name: value.item() if isinstance(value, np.generic) else value
+        for name, value in parameters.items()
+        if value is not None or name == "feature_norm"
+    }
+    max_epochs = _checked(options)
+    return [
+        SweepJob(
+            dataset=name,
+            method="tvgnn",
+            n_clusters=k,
+            seed=int(random_state) + number,
+            max_epochs=max_epochs,
+            options=tuple(sorted(options.items())),
+            data=given.digest,
+        )
+        for number in range(n_seeds)
+        for k in ks
+    ]
+
+
+def _checked(options: dict[str, Any]) -> int:
+    """Check names and values before the first run; returns the largest number of epochs."""
+    from tvgnn.estimators.clustering import TVClustering
+
+    known = set(TVClustering().get_params()) - set(_FREE)
+    for name in options:
+        if name not in known:
+            raise ValueError(f"expected parameters of TVClustering, got {name!r}; known are {', '.join(sorted(known))}")
+    resolved = resolve_parameters(options["preset"], {name: options.get(name) for name in PRESETS["paper"]})
+    max_iter: int = resolved["max_iter"]
+    options.pop("max_iter", None)  # a field of its own
+    return max_iter
+
+
+def run_sweep(
+    jobs: Sequence[SweepJob],
+    out: Path,
+    environment: ClusteringEnvironment,
+    *,
+    workers: Workers,
+    consensus: bool = False,
+    on_start: Callable[[int, int], None] = lambda total, done: None,
+    on_record: Callable[[ClusteringRecord], None] = lambda record: None,
+) -> SweepResult:
+    """Make the missing runs of a sweep and compare all of them.
+
+    Parameters
+    ----------
+    jobs : sequence of SweepJob
+        As `sweep_jobs` returns them.
+    out : path
+        Folder of ``records.jsonl`` and ``arrays/``.
+    environment : ClusteringEnvironment
+        Its loader is the `GivenGraph` of the jobs.
+    workers, on_start, on_record
+        As in `tvgnn.experiments.clustering_runner.run_clusterings`.
+    consensus : bool
+        See `sweep_n_clusters`.
+
+    Raises
+    ------
+    DataError, TrainingError
+        See `sweep_n_clusters`.
+    """
+    _refuse_foreign(out, jobs[0])
+    succeeded = False
+
+    def watch(record: ClusteringRecord) -> None:
+        nonlocal succeeded
+        succeeded = succeeded or record.finished
+        if not succeeded:  # the next ones would fail for the same reason
+            raise TrainingError(f"the run with K={record.n_clusters} and seed {record.seed} failed: {record.error}")
+        on_record(record)
+
+    outcome = run_clusterings(jobs, out, environment, workers=workers, on_start=on_start, on_record=watch)
+    if outcome.left:
+        first = outcome.left[0]
+        raise TrainingError(
+            f"{len(outcome.left)} of {len(jobs)} runs failed, the first with K={first.n_clusters} and seed "
+            f"{first.seed}: {outcome.records[first.key].error}; the same call tries them again"
+        )
+    graph = environment.load(jobs[0].dataset, jobs[0].seed)
+    by_k: dict[int, list[ClusteringRecord]] = {}
+    for record in outcome.records.values():
+        by_k.setdefault(record.n_clusters, []).append(record)
+    return _compare(by_k, graph, out, consensus)
+
+
+def _compare(by_k: Mapping[int, list[ClusteringRecord]], graph: Graph, out: Path, use_consensus: bool) -> SweepResult:
+    adjacency = graph.adjacency()
+    chance = random_modularity(adjacency)
+    rows: list[SweepRow] = []
+    labels: dict[int, NDArray[np.int64]] = {}
+    confidence: dict[int, NDArray[np.float32]] = {}
+    for k, records in sorted(by_k.items()):
+        runs = sorted(records, key=lambda record: (_number(record.loss), record.seed))
+        labelings = [read_arrays(record, out)["labels"].astype(np.int64) for record in runs]
+        stored = _Assignments(runs, out)
+        if use_consensus:
+            agreed = consensus_of(stored)
+            found, soft = agreed.labels, agreed.assignments
+        else:
+            found, soft = labelings[0], stored[0]
+        rows.append(_row(k, runs, adjacency, found, mean_pairwise_ari(labelings), chance))
+        labels[k] = match_clusters(labels[previous], found) if (previous := max(labels, default=None)) else found
+        confidence[k] = soft.max(axis=1).astype(np.float32)
+    choice: Recommendation = recommend(rows, chance)
+    return SweepResult(tuple(rows), labels, confidence, choice.n_clusters, choice.reason, chance)
+
+
+def _row(
+    k: int, runs: Sequence[ClusteringRecord], adjacency: Any, found: NDArray[np.int64], stability: float, chance: float
+) -> SweepRow:
+    best, cuts, sizes = runs[0], partition_cuts(adjacency, found, k), cluster_sizes(found, k)
+    return SweepRow(
+        n_clusters=k,
+        n_clusters_found=int((sizes > 0).sum()),
+        loss=_number(best.loss),
+        total_variation=best.metrics["total_variation"],
+        modularity=cuts.modularity,
+        conductance=cuts.conductance,
+        sharpness=best.metrics["sharpness"],
+        stability=stability,
+        score=stability * (cuts.modularity - chance),
+        sizes=tuple(sorted(sizes.tolist(), reverse=True)),
+        seconds=sum(record.seconds or 0.0 for record in runs),
+    )
+
+
+class _Assignments(Sequence[ArrayLike]):
+    """Soft assignments of runs, read from their files when asked for: one of them is in memory at a time."""
+
+    def __init__(self, records: Sequence[ClusteringRecord], out: Path) -> None:
+        self._records, self._out = records, out
+
+    def __len__(self) -> int:
+        return len(self._records)
+
+    def __getitem__(self, number: Any) -> Any:
+        return read_arrays(self._records[number], self._out)["assignments"]
+
+
+def _refuse_foreign(out: Path, job: SweepJob) -> None:
+    """Keep the sweeps of two graphs apart, and out of folders that hold something else."""
+    path = out / RECORDS_FILE
+    if path.exists():
+        others = {record.settings.get("data") for record in read_records(path, ClusteringRecord)} - {job.data}
+        if others:
+            raise DataError(
+                f"{out}: holds the sweep of other data, or the data have changed since; choose another folder"
+            )
+    elif out.exists() and any(out.iterdir()):
+        raise DataError(f"{out}: holds files but no {RECORDS_FILE}, so it is no sweep; choose another folder")
+
+
+@contextmanager
+def _folder(out: str | os.PathLike[str] | None) -> Iterator[Path]:
+    if out is not None:
+        yield Path(out)
+        return
+    with tempfile.TemporaryDirectory(prefix="tvgnn-sweep-") as folder:
+        yield Path(folder)
+
+
+def _threads() -> int:
+    import torch
+
+    return int(torch.get_num_threads())
+
+
+def _number(value: float | None) -> float:
+    return np.inf if value is None else float(value)

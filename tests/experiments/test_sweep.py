@@ -1,0 +1,166 @@
+"""Sweeps over the number of clusters: what they find, and that they go on where they stopped."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from tvgnn import Graph, sweep_n_clusters
+from tvgnn.errors import DataError, TrainingError
+from tvgnn.experiments.clustering import ClusteringEnvironment
+from tvgnn.experiments.clustering_runner import RECORDS_FILE
+from tvgnn.experiments.pool import Workers
+from tvgnn.experiments.sweep import GivenGraph, run_sweep, sweep_jobs
+from tvgnn.records import ClusteringRecord, read_records
+
+TINY = {"hidden_channels": 8, "mlp_channels": 8, "max_iter": 3}
+
+
+def cliques(*sizes, isolated=0):
+    """Disconnected cliques, features that tell them apart, and nodes without edges."""
+    blocks = [np.ones((size, size)) - np.eye(size) for size in sizes] + [np.zeros((1, 1))] * isolated
+    x = np.repeat(np.eye(len(sizes)), sizes, axis=0)
+    return Graph.from_scipy(sp.csr_array(sp.block_diag(blocks)), x=np.vstack([x, np.zeros((isolated, len(sizes)))]))
+
+
+def random_graph(n=60, p=0.15):
+    draw = np.random.default_rng(0)
+    upper = np.triu(draw.random((n, n)) < p, k=1)
+    return Graph.from_scipy(sp.csr_array((upper | upper.T).astype(float)), x=draw.standard_normal((n, 3)))
+
+
+def run(graph, out, ks=(2, 3), n_seeds=2, **options):
+    """Run a sweep and return it with the records that it made."""
+    given, made = GivenGraph.of(graph), []
+    jobs = sweep_jobs("test", given, ks, n_seeds, 0, {**TINY, **options.pop("parameters", {})})
+    environment = ClusteringEnvironment(given)
+    return run_sweep(jobs, out, environment, workers=Workers(), on_record=made.append, **options), made
+
+
+def test_three_cliques_are_three_clusters():
+    result = sweep_n_clusters(cliques(8, 8, 8), [4, 2, 3], n_seeds=2, max_iter=40)
+    assert result.n_clusters == 3
+    assert [row.n_clusters for row in result.rows] == [2, 3, 4]
+    best = result.rows[1]
+    assert (best.n_clusters_found, best.stability, best.sizes) == (3, 1.0, (8, 8, 8))
+    assert best.modularity == pytest.approx(2 / 3)
+    assert best.score == pytest.approx(best.modularity - result.random_modularity)
+    assert result.labels[3].tolist() == np.repeat(result.labels[3][[0, 8, 16]], 8).tolist()
+
+
+def test_components_and_nodes_without_edges_are_fine():
+    result = sweep_n_clusters(cliques(9, 8, isolated=2), [1, 2], n_seeds=2, max_iter=40)
+    assert result.n_clusters == 2
+    assert result.labels[1].tolist() == [0] * 19
+    assert all(np.isfinite(row.score) for row in result.rows)
+
+
+def test_a_random_graph_has_no_recommended_k():
+    result = sweep_n_clusters(random_graph(), [2, 3, 4], n_seeds=2, max_iter=40)
+    assert result.n_clusters is None
+    assert result.reason
+
+
+def test_clusters_keep_their_numbers_from_one_k_to_the_next():
+    labels = sweep_n_clusters(cliques(9, 8, 7), [2, 3], n_seeds=2, max_iter=40).labels
+    kept = np.mean(labels[2] == labels[3])
+    swapped = [np.mean(labels[2] == np.array(order)[labels[3]]) for order in ([1, 0, 2], [2, 1, 0], [0, 2, 1])]
+    assert kept >= max(swapped)
+
+
+def test_features_alone_are_joined_to_their_neighbours():
+    x = np.random.default_rng(0).normal(size=(40, 2)) + np.repeat([[0, 0], [20, 20]], 20, axis=0)
+    result = sweep_n_clusters(x, [2, 3], n_seeds=2, n_neighbors=5, max_iter=40)
+    assert result.labels[2].tolist() in ([0] * 20 + [1] * 20, [1] * 20 + [0] * 20)
+
+
+def test_consensus_labels_come_from_all_seeds(tmp_path):
+    graph = cliques(8, 8, 8)
+    single, _ = run(graph, tmp_path, parameters={"max_iter": 40})
+    both, made = run(graph, tmp_path, parameters={"max_iter": 40}, consensus=True)
+    assert made == []
+    assert both.labels[3].shape == single.labels[3].shape
+    assert both.confidence[3].max() <= 1 + 1e-6
+
+
+def test_what_is_there_is_not_made_again(tmp_path):
+    graph = cliques(5, 5)
+    first, made = run(graph, tmp_path)
+    assert len(made) == 4
+    again, made = run(graph, tmp_path)
+    assert made == []
+    assert again.rows == first.rows
+    assert [labels.tolist() for labels in again.labels.values()] == [
+        labels.tolist() for labels in first.labels.values()
+    ]
+    _, made = run(graph, tmp_path, ks=(2, 3, 4), n_seeds=3)
+    assert sorted((record.n_clusters, record.seed) for record in made) == [(2, 2), (3, 2), (4, 0), (4, 1), (4, 2)]
+    _, made = run(graph, tmp_path, parameters={"delta_coeff": 0.5})
+    assert len(made) == 4
+
+
+def test_an_interrupted_sweep_goes_on(tmp_path):
+    graph, seen = cliques(5, 5), []
+    given = GivenGraph.of(graph)
+    jobs = sweep_jobs("test", given, (2, 3), 2, 0, TINY)
+
+    def interrupt(record):
+        seen.append(record)
+        if len(seen) == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run_sweep(jobs, tmp_path, ClusteringEnvironment(given), workers=Workers(), on_record=interrupt)
+    with (tmp_path / RECORDS_FILE).open("ab") as file:
+        file.write(b'{"dataset": "te')  # what a crash leaves of a line
+    _, made = run(graph, tmp_path)
+    assert len(made) == 2
+    assert len(read_records(tmp_path / RECORDS_FILE, ClusteringRecord)) == 4
+
+
+def test_a_run_whose_arrays_are_gone_is_made_again(tmp_path):
+    graph = cliques(5, 5)
+    run(graph, tmp_path)
+    next((tmp_path / "arrays").iterdir()).unlink()
+    assert len(run(graph, tmp_path)[1]) == 1
+
+
+def test_other_data_and_other_folders_are_refused(tmp_path):
+    run(cliques(5, 5), tmp_path / "sweep")
+    with pytest.raises(DataError, match="the sweep of other data"):
+        run(cliques(5, 6), tmp_path / "sweep")
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine/thesis.tex").write_text("years of work")
+    with pytest.raises(DataError, match="it is no sweep"):
+        run(cliques(5, 5), tmp_path / "mine")
+
+
+def test_labels_are_neither_used_nor_recorded(tmp_path):
+    graph = cliques(5, 5)
+    _, made = run(graph.with_labels([0] * 5 + [1] * 5), tmp_path)
+    assert not {"nmi", "acc", "ari", "macro_f1"} & set(made[0].metrics)
+    assert run(graph, tmp_path)[1] == []  # the same data, as far as the sweep can see
+
+
+def test_the_first_failure_ends_it_with_its_reason(tmp_path):
+    with pytest.raises(TrainingError, match=r"K=2 and seed 0 failed: .*rho"):
+        run(cliques(5, 5), tmp_path, parameters={"rho": -1.0})
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ({"n_clusters": []}, "at least one number of clusters"),
+        ({"n_clusters": [0]}, "n_clusters to be an integer >= 1"),
+        ({"n_clusters": [2, 99]}, "n_clusters <= n_samples, got n_clusters=99 and n_samples=10"),
+        ({"n_seeds": 1}, "n_seeds >= 2"),
+        ({"random_state": None}, "random_state to be an integer"),
+        ({"jobs": 0}, "jobs to be an integer >= 1"),
+        ({"max_epochs": 3}, "got 'max_epochs'; known are .*max_iter"),
+        ({"verbose": 1}, "got 'verbose'"),
+        ({"max_iter": 0}, "max_iter to be an integer >= 1"),
+        ({"preset": "slow"}, "preset to be one of paper, quick"),
+    ],
+)
+def test_a_mistake_is_told_before_the_first_run(arguments, says):
+    with pytest.raises(ValueError, match=says):
+        sweep_n_clusters(cliques(5, 5), **{"n_clusters": [2], **arguments})
