@@ -199,7 +199,7 @@ def _write(target: Path, name: str, graph: Graph, result: SweepResult, settings:
         columns = [labels.tolist() for labels in result.labels.values()]
         header = ["node_id", *(f"k{k}" for k in result.labels)]
         _write_csv(new / "labels.csv", header, zip(graph.node_ids, *columns, strict=True))
-        summary = {"dataset": name, "n_clusters": result.n_clusters, "reason": result.reason}
+        summary: dict[str, Any] = {"dataset": name, "n_clusters": result.n_clusters, "reason": result.reason}
         summary |= {"random_modularity": result.random_modularity, "settings": settings, "rows": rows}
         write_metrics(new / "sweep.json", summary)
         for ending in _FORMATS:

@@ -316,7 +316,9 @@ def _compare(by_k: Mapping[int, list[ClusteringRecord]], graph: Graph, out: Path
             found, soft = agreed.labels, agreed.assignments
         else:
             found, soft = labelings[0], stored[0]
-        rows.append(_row(k, runs, adjacency, found, mean_pairwise_ari(labelings), chance))
+        better = labelings[: max(2, -(-len(runs) // 2))]
+        stability = mean_pairwise_ari(labelings), mean_pairwise_ari(better)
+        rows.append(_row(k, runs, adjacency, found, stability, chance))
         labels[k] = match_clusters(labels[previous], found) if (previous := max(labels, default=None)) else found
         confidence[k] = soft.max(axis=1).astype(np.float32)
     choice: Recommendation = recommend(rows, chance)
@@ -324,7 +326,12 @@ def _compare(by_k: Mapping[int, list[ClusteringRecord]], graph: Graph, out: Path
 
 
 def _row(
-    k: int, runs: Sequence[ClusteringRecord], adjacency: Any, found: NDArray[np.int64], stability: float, chance: float
+    k: int,
+    runs: Sequence[ClusteringRecord],
+    adjacency: Any,
+    found: NDArray[np.int64],
+    stability: tuple[float, float],
+    chance: float,
 ) -> SweepRow:
     best, cuts, sizes = runs[0], partition_cuts(adjacency, found, k), cluster_sizes(found, k)
     return SweepRow(
@@ -335,8 +342,9 @@ def _row(
         modularity=cuts.modularity,
         conductance=cuts.conductance,
         sharpness=best.metrics["sharpness"],
-        stability=stability,
-        score=stability * (cuts.modularity - chance),
+        stability=stability[0],
+        stability_of_best=stability[1],
+        score=stability[1] * (cuts.modularity - chance),
         sizes=tuple(sorted(sizes.tolist(), reverse=True)),
         seconds=sum(record.seconds or 0.0 for record in runs),
     )
