@@ -13,6 +13,7 @@ from typing import Self
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
@@ -77,7 +78,7 @@ class GraphProblem:
         """
         graphs = load_graphs(name, mirror=mirror)
         targets = np.unique([graph.label for graph in graphs], return_inverse=True)[1]
-        return cls(ColumnScaling.fit(graphs, "auto").transform(graphs), targets, name, _TIMED[name])
+        return cls(_scaled(graphs), targets, name, _TIMED[name])
 
     @classmethod
     def of_rings(cls, preset: str) -> Self:
@@ -150,6 +151,14 @@ class GraphProblem:
         """As many threads as the estimator takes."""
         given = self.parameters(pooling)
         return threads_worth_waking(given["batch_size"] * self.mean_nodes * given["hidden_channels"])
+
+
+def _scaled(graphs: list[Graph]) -> list[Graph]:
+    scaling = ColumnScaling.fit(graphs, "auto")
+    if scaling.is_identity:
+        return graphs
+    dense = (graph.x.toarray() if sp.issparse(graph.x) else graph.x for graph in graphs)
+    return [graph.with_features(scaling.rows(x)) for graph, x in zip(graphs, dense, strict=True)]
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ __all__ = [
     "DataError",
     "GraphError",
     "MemoryLimitError",
+    "SchedulerError",
     "TVGNNError",
     "TrainingError",
 ]
@@ -25,6 +26,10 @@ class DataError(TVGNNError, ValueError):
 
 class BackendUnavailableError(TVGNNError, RuntimeError):
     """A backend was asked for by name and cannot run here."""
+
+
+class SchedulerError(BackendUnavailableError):
+    """A cluster of workers cannot be started or reached, or was lost."""
 
 
 class TrainingError(TVGNNError, RuntimeError):

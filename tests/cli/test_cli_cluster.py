@@ -39,7 +39,7 @@ def test_a_run_folder_holds_every_result_under_the_callers_ids(tvgnn, files):
     assert result.code == 0, result.err
     out = files / "out"
     assert {file.name for file in out.iterdir()} == {
-        "labels.csv", "assignments.npz", "model.safetensors", "model.json", "metrics.json",
+        "labels.csv", "assignments.npz", "model.safetensors", "model.json", "metrics.json", "context.safetensors",
     }  # fmt: skip
     rows = rows_of(out)
     assert list(rows[0]) == ["node_id", "cluster", "confidence"]
@@ -216,6 +216,15 @@ def test_every_parameter_of_the_model_reaches_it(tvgnn, tmp_path):
     assert metrics["feature_norm"] == "l2"
     assert metrics["backend"] == "reference"
     assert metrics["epochs"] <= 6
+
+
+def test_quality_preset_records_what_the_data_chose(tvgnn, tmp_path):
+    result = tvgnn("cluster", "--dataset", "ring", "-k", "3", "--preset", "quality", "--out", "out", "--quiet")
+    assert result.code == 0, result.err
+    metrics = metrics_of(tmp_path / "out")
+    assert (metrics["preset"], metrics["feature_norm"]) == ("quality", "standardize")
+    assert metrics["choices"]["smoothing_steps"] >= 1
+    assert TVClustering.load(tmp_path / "out").choices_ == metrics["choices"]
 
 
 def test_unscaled_features_are_recorded_as_null(tvgnn, tmp_path):

@@ -102,7 +102,7 @@ def test_diagonal_of_a_pooled_adjacency_counts_in_the_normaliser_only(pool):
     # Two clusters joined by weight 1, with weight 9 inside each: variation 1 of total 10 where S is hard.
     adj = torch.tensor([[[9.0, 1.0], [1.0, 9.0]]])
     hard = torch.eye(3)[:2]
-    pool.select = lambda x, adjacency=None: hard
+    pool.score = lambda x, adjacency=None: 200 * hard
     out = pool(torch.zeros(1, 2, 5), adj=adj)
     assert out.losses["total_variation"].item() == pytest.approx(0.5 * 2 * 2 / (2 * 20))
 

@@ -1,11 +1,12 @@
 """Files of records survive crashes, refuse damage and a second writer, and stay small where they are committed."""
 
-from dataclasses import replace
+import json
+from dataclasses import asdict, replace
 
 import pytest
 
 from tvgnn.errors import DataError
-from tvgnn.records import RunRecord, RunStore, compact, latest, read_records
+from tvgnn.records import ClusteringRecord, RunRecord, RunStore, compact, latest, read_records
 
 FIRST = RunRecord(
     "mutag", "tvgnn", 0, 0, "f", 1, {"readout": "linear"}, 135,
@@ -62,6 +63,55 @@ def test_damage_before_the_last_line_names_the_line(path, damage):
         read_records(path, RunRecord)
     with pytest.raises(DataError, match=f"line {number}"), RunStore(path, RunRecord):
         pass
+
+
+@pytest.mark.parametrize(
+    ("field", "says"),
+    [
+        (b'"seed": "one"', "field 'seed' is one, not int"),
+        (b'"fold": true', "field 'fold' is True, not int"),
+        (b'"test_accuracy": NaN', "NaN is not a number"),
+        (b'"test_accuracy": [0.5]', r"field 'test_accuracy' is \[0.5\], not float | None"),
+        (b'"settings": null', "field 'settings' is None, not dict"),
+        (b'"k": [1, 2.5]', r"field 'k' is \[1, 2.5\], not list"),
+        (b'"metrics": {}', "unknown field 'metrics'"),
+        (b'"k": ' + b"[" * 100_000, "recursion|Expecting value"),
+    ],
+)
+def test_values_of_another_type_name_the_line_and_the_field(path, field, says):
+    write(path, FIRST)
+    path.write_bytes(path.read_bytes() + b"{" + field + b"}\n")
+    with pytest.raises(DataError, match=f"records.jsonl, line 2: expected a RunRecord: .*{says}"):
+        read_records(path, RunRecord)
+
+
+@pytest.mark.parametrize("metrics", [{"nmi": "0.5"}, {"nmi": None}, {"cluster_sizes": [1, 2]}, [0.5]])
+def test_metrics_are_numbers(path, metrics):
+    record = ClusteringRecord("cora", "tvgnn", 0, "f", {}, 7, metrics={"nmi": 1})
+    path.parent.mkdir()
+    path.write_text(json.dumps(asdict(record)) + "\n")
+    assert read_records(path, ClusteringRecord) == [record]
+    path.write_text(json.dumps(asdict(record) | {"metrics": metrics}) + "\n")
+    with pytest.raises(DataError, match="line 1: expected a ClusteringRecord: field 'metrics' is"):
+        read_records(path, ClusteringRecord)
+
+
+def test_a_full_disk_is_named_and_the_half_line_is_removed(path):
+    resource = pytest.importorskip("resource")
+    write(path, FIRST)
+    whole = path.read_bytes()
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (len(whole) + 9, before[1]))
+    try:
+        for _ in range(2):  # the second time there is no room at all
+            with pytest.raises(DataError, match=r"records.jsonl: cannot be written: .*; make room on the disk"):
+                write(path, SECOND)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert read_records(path, RunRecord) == [FIRST]
+    write(path, SECOND)
+    assert path.read_bytes().startswith(whole)
+    assert read_records(path, RunRecord) == [FIRST, SECOND]
 
 
 def test_a_second_writer_is_refused(path):

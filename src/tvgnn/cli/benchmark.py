@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tvgnn.cli import options
-from tvgnn.errors import DataError, TrainingError
+from tvgnn.errors import DataError
 
 if TYPE_CHECKING:
     from tvgnn.experiments.classification import Environment
@@ -75,20 +75,12 @@ def classification(
     )
     threads = _threads(jobs)
 
-    from tvgnn.cli.run import say
+    from tvgnn.cli.outcome import tell
 
     outcome = run_plan(plan, out, root, mirror, workers=Workers(jobs, threads), minutes=time_limit)
-    failures = [record for record in outcome.records if not record.finished]
-    if failures and len(failures) == len(outcome.records):
-        raise TrainingError(f"every run failed, the last one: {failures[-1].error}")
+    tell(outcome.records, outcome.left)
     _print_tables(outcome.records)
     print(f"{len(outcome.made)} runs made, all records are in {out}")
-    for record in failures:
-        name = f"{record.method} on {record.dataset}, fold {record.fold}, run {record.run}"
-        say("warning", f"{name} failed: {record.error}")
-    if outcome.left:
-        total = len(outcome.records) - len(failures) + len(outcome.left)
-        say("note", f"{len(outcome.left)} of {total} runs are left; the same command makes them")
 
 
 @benchmark_app.command("table")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -79,7 +80,7 @@ def cluster(
         header=header,
     )
 
-    from tvgnn.cli.run import fit, graph_notes, run_metrics, say, set_threads, write_run
+    from tvgnn.cli.run import fit, graph_notes, run_context, run_metrics, say, set_threads, write_run
     from tvgnn.estimators.clustering import TVClustering
     from tvgnn.io.run_folder import run_folder
     from tvgnn.ops._backends import resolve_device
@@ -122,11 +123,12 @@ def cluster(
     with run_folder(target, overwrite=overwrite) as folder:
         messages = fit(estimator, graph)
         metrics = run_metrics(estimator, dataset=name, seed=seed, notes=[*notes, *messages])
-        write_run(folder, estimator, metrics)
+        context = run_context(graph, dataset if structural_features is None else None, source.feature_names())
+        write_run(folder, estimator, metrics, context)
     if not quiet:
         from rich.console import Console
 
         from tvgnn.report.tables import metrics_table
 
         Console().print(metrics_table(metrics))
-        print(f"wrote {target}")
+        print(f"wrote {target}; for a page in the browser: tvgnn report {shlex.quote(str(target))}")

@@ -23,6 +23,7 @@ _STARTS = 24
 _SETTINGS: dict[str, Any] = {"max_iter": 40, "hidden_channels": 128, "mlp_channels": 64, "learning_rate": 1e-2}
 # Sums then do not depend on the number of cores; matrices as small as these gain little from a second one.
 _THREADS = 1
+_MAP = "auto"
 
 
 def demo(
@@ -33,8 +34,8 @@ def demo(
     """Cluster handwritten digits; compare with k-means and spectral clustering, and draw the result."""
     from rich.console import Console
 
-    from tvgnn.cli.report import FIGURE_FILE, draw_run
-    from tvgnn.cli.run import fit, run_metrics, set_threads, write_run
+    from tvgnn.cli.report import FIGURE_FILE, PAGE_FILE, draw_page, draw_run
+    from tvgnn.cli.run import fit, run_context, run_metrics, set_threads, write_run
     from tvgnn.datasets import load_dataset
     from tvgnn.estimators.clustering import TVClustering
     from tvgnn.io.run_folder import run_folder, write_metrics
@@ -49,12 +50,14 @@ def demo(
         estimator = TVClustering(graph.num_classes, n_init=_STARTS, random_state=seed, verbose=1, **_SETTINGS)
         metrics = run_metrics(estimator, dataset=_DATASET, seed=seed, notes=fit(estimator, graph))
         rows = [metrics, *_baselines(graph, seed)]
-        write_run(folder, estimator, metrics)
+        context = run_context(graph, _DATASET)
+        write_run(folder, estimator, metrics, context)
         write_metrics(folder / "comparison.json", {"rows": rows})
         draw_run(folder / FIGURE_FILE, estimator, _DATASET)
+        draw_page(folder / PAGE_FILE, estimator, metrics, context, _MAP)
     Console().print(comparison_table(rows))
     print("NMI, accuracy and ARI compare with the true digits, which no method has seen.")
-    print(f"wrote {out}; the figure is {out / FIGURE_FILE}")
+    print(f"wrote {out}; the figure is {out / FIGURE_FILE}, the page to open in a browser {out / PAGE_FILE}")
 
 
 def _baselines(graph: Graph, seed: int) -> list[dict[str, Any]]:

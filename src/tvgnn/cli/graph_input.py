@@ -119,6 +119,20 @@ class GraphInput:
             )
         return name, graph
 
+    def feature_names(self) -> list[str] | None:
+        """Return the names of the features that files give; None for datasets and structural features."""
+        if self.structural_features is not None or self.edges is None:
+            return None
+        if self.features is None:
+            return self._attributes()
+        from tvgnn.io.node_tables import read_feature_names
+
+        return read_feature_names(self.features)
+
+    def _attributes(self) -> list[str] | None:
+        names = self.node_attributes
+        return None if names is None else [part.strip() for part in names.split(",")]
+
     def _dataset(self) -> tuple[str, Graph]:
         from tvgnn.datasets import load_graph
 
@@ -127,7 +141,6 @@ class GraphInput:
     def _files(self, edges: Path) -> tuple[str, Graph]:
         from tvgnn.io.graph_files import read_graph
 
-        names = self.node_attributes
         graph = read_graph(
             edges,
             self.features,
@@ -136,7 +149,7 @@ class GraphInput:
             delimiter="\t" if self.delimiter == "\\t" else self.delimiter,  # what a shell user can type
             header=self.header,
             weight_column=_column(self.weight_column),
-            node_attributes=None if names is None else [part.strip() for part in names.split(",")],
+            node_attributes=self._attributes(),
         )
         return _stem(edges), graph
 

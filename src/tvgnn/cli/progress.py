@@ -12,7 +12,9 @@ if TYPE_CHECKING:
 
 __all__ = ["print_tables", "run_progress"]
 
-_FILE_WIDTH = 150  # a pipe or a file has no width to fit
+_FILE_WIDTH = 150  # a pipe or a file has no width to fit; wider tables are as wide as they must be
+
+_ANY_WIDTH = 10_000
 
 
 @contextmanager
@@ -34,7 +36,7 @@ def run_progress() -> Iterator[tuple[Callable[[int, int], None], Callable[[str],
     console = Console(stderr=True)
     columns = (
         BarColumn(bar_width=20), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn(),
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
     )  # fmt: skip
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
         bar = progress.add_task("loading data", total=None)
@@ -49,9 +51,11 @@ def run_progress() -> Iterator[tuple[Callable[[int, int], None], Callable[[str],
 
 
 def print_tables(tables: Iterable[Table], width: int = _FILE_WIDTH) -> None:
-    """Print tables; the width is that of a file or pipe."""
+    """Print tables; the width is the least of a file or pipe."""
     from rich.console import Console
 
-    console = Console() if sys.stdout.isatty() else Console(width=width)
     for table in tables:
+        console = Console()
+        if not sys.stdout.isatty():
+            console.width = max(width, Console(width=_ANY_WIDTH).measure(table).maximum)
         console.print(table)

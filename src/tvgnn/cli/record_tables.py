@@ -65,18 +65,20 @@ def read_kind(paths: Sequence[Path]) -> Classification | Clustering:
         A file is missing or damaged, or the files are of two kinds.
     """
     kinds = {_is_classification(path) for path in paths}
-    if len(kinds) > 1:
+    if {True, False} <= kinds:
         raise DataError("expected files of one kind, got some of graph classification and some of vertex clustering")
-    if kinds == {True}:
+    if False not in kinds:
         return Classification(latest(one for path in paths for one in read_records(path, RunRecord)))
     return Clustering(latest(one for path in paths for one in read_records(path, ClusteringRecord)))
 
 
-def _is_classification(path: Path) -> bool:
-    """Whether the first record has a fold; an unreadable file is left to the reader, which says why."""
+def _is_classification(path: Path) -> bool | None:
+    """Whether the first record has a fold; None where there is none, or the reader will say why it is unreadable."""
     try:
         with path.open(encoding="utf-8") as file:
             first: Any = json.loads(file.readline())
-    except (OSError, ValueError):
-        return True
-    return not isinstance(first, dict) or "fold" in first or "n_clusters" not in first
+    except (OSError, ValueError, RecursionError):
+        return None
+    if not isinstance(first, dict):
+        return None
+    return True if "fold" in first else False if "n_clusters" in first else None

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import math
+import os
+import time
+from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -9,11 +13,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tvgnn.cli import options
-from tvgnn.cli.reproduction import EXPERIMENTS, Request
-from tvgnn.cli.run import pool_workers
+from tvgnn.cli.reproduction import EXPERIMENTS, Experiment, Request, names_for
+from tvgnn.cli.run import pool_workers, say
+from tvgnn.errors import DataError, SchedulerError, TrainingError, TVGNNError
 
 if TYPE_CHECKING:
     from tvgnn.experiments.clustering import ClusteringEnvironment
+    from tvgnn.experiments.pool import Workers
 
 __all__ = ["reproduce"]
 
@@ -42,7 +48,8 @@ def reproduce(
         str | None, typer.Option(help="Comma-separated names, for the tables.", show_default="all")
     ] = None,
     seeds: Annotated[
-        int | None, typer.Option(min=1, help="Runs of a method on a graph or fold.", show_default="the paper's")
+        int | None,
+        typer.Option(min=1, max=1000, help="Runs of a method on a graph or fold.", show_default="the paper's"),
     ] = None,
     max_epochs: Annotated[
         int | None, typer.Option(min=1, help="Limit of training, which may stop before.", show_default="the paper's")
@@ -75,24 +82,77 @@ def reproduce(
     Example: tvgnn reproduce table1 --datasets cora --max-epochs 500 --seeds 3 --jobs 2
     """
     names = options.chosen("EXPERIMENT", experiment, tuple(EXPERIMENTS))
-    if scheduler is not None and backend is not Scheduling.dask:
-        raise ValueError("expected --backend dask with --scheduler, got --backend loky; add --backend dask")
+    experiments = {name: EXPERIMENTS[name] for name in names}
+    given = {"datasets": datasets, "methods": methods, "seeds": seeds, "max_epochs": max_epochs}
+    for option, value in given.items():
+        if value is not None and not any(one.takes(option) for one in experiments.values()):
+            raise ValueError(f"expected no --{option.replace('_', '-')}: {', '.join(names)} would not use it")
     request = Request(
-        out=out,
+        out=_checked(out),
         environment=_environment(root, mirror),
-        workers=pool_workers(jobs, backend=backend.value, scheduler=scheduler),
+        workers=_workers(jobs, backend, scheduler),
         root=root,
         mirror=mirror,
-        minutes=time_limit,
+        deadline=_deadline(time_limit),
         quick=quick,
         draw_only=draw_only,
-        datasets=datasets,
-        methods=methods,
+        datasets=names_for("datasets", datasets, experiments),
+        methods=names_for("methods", methods, experiments),
         seeds=seeds,
         max_epochs=max_epochs,
     )
-    for name in names:
-        EXPERIMENTS[name](request)
+    if len(experiments) == 1:
+        experiments[names[0]].make(request)
+    else:
+        _make_all(experiments, request)
+
+
+def _make_all(experiments: Mapping[str, Experiment], request: Request) -> None:
+    """Make several; one that fails does not end the others."""
+    failed = []
+    for name, one in experiments.items():
+        if not (one.knows("datasets", request.datasets) and one.knows("methods", request.methods)):
+            say("note", f"{name} is left out: it has none of the names that were given")
+            continue
+        try:
+            one.make(request)
+        except SchedulerError:
+            raise  # it would fail the others too
+        except (TVGNNError, ValueError, OSError, MemoryError) as error:
+            say("warning", f"{name} failed: {' '.join(str(error).split())}")
+            failed.append(name)
+    if failed:
+        raise TrainingError(f"{len(failed)} of {len(experiments)} experiments failed, see above: {', '.join(failed)}")
+
+
+def _checked(out: Path) -> Path:
+    """Refuse a folder that cannot be written before any work is done."""
+    existing = next(one for one in (out, *out.absolute().parents) if one.exists())
+    if not existing.is_dir():
+        raise DataError(f"{out}: cannot be written: {existing} is no folder; choose another folder with --out")
+    if not os.access(existing, os.W_OK | os.X_OK):
+        raise DataError(f"{out}: cannot be written: {existing} is read-only; choose another folder with --out")
+    return out
+
+
+def _deadline(minutes: float | None) -> float | None:
+    if minutes is None:
+        return None
+    if math.isnan(minutes):
+        raise ValueError("expected --time-limit to be a number of minutes, got nan")
+    return time.monotonic() + 60 * minutes
+
+
+def _workers(jobs: int, backend: Scheduling, scheduler: str | None) -> Workers:
+    if backend is Scheduling.dask:
+        from tvgnn.experiments.dask_pool import require_dask
+
+        require_dask()
+    if scheduler is not None and backend is not Scheduling.dask:
+        raise ValueError("expected --backend dask with --scheduler, got --backend loky; add --backend dask")
+    if scheduler is not None and not scheduler.strip():
+        raise ValueError("expected --scheduler to be an address such as tcp://host:8786, got nothing")
+    return pool_workers(jobs, backend=backend.value, scheduler=scheduler)
 
 
 def _environment(root: Path | None, mirror: Path | None) -> ClusteringEnvironment:

@@ -15,8 +15,18 @@ if TYPE_CHECKING:
     from tvgnn.estimators.clustering import TVClustering
     from tvgnn.experiments.pool import Workers
     from tvgnn.graph.graph import Graph, GraphReport
+    from tvgnn.io.run_context import RunContext
 
-__all__ = ["fit", "graph_notes", "pool_workers", "run_metrics", "say", "set_threads", "write_run"]
+__all__ = [
+    "fit",
+    "graph_notes",
+    "pool_workers",
+    "run_context",
+    "run_metrics",
+    "say",
+    "set_threads",
+    "write_run",
+]
 
 
 def say(kind: str, message: str) -> None:
@@ -118,6 +128,7 @@ def run_metrics(estimator: TVClustering, *, dataset: str, seed: int, notes: Sequ
         "n_edges": graph.num_edges,
         "n_features": graph.num_features,
         "feature_norm": estimator.feature_norm_,
+        **({"preset": estimator.preset, "choices": estimator.choices_} if estimator.choices_ else {}),
         **quality,
         "loss": estimator.loss_,
         **estimator.loss_terms_,
@@ -135,12 +146,44 @@ def run_metrics(estimator: TVClustering, *, dataset: str, seed: int, notes: Sequ
     }
 
 
-def write_run(folder: Path, estimator: TVClustering, metrics: dict[str, Any]) -> None:
+def run_context(graph: Graph, dataset: str | None = None, feature_names: Sequence[str] | None = None) -> RunContext:
+    """Return what is known of the nodes besides the model: of a dataset by its name, else of the graph.
+
+    Parameters
+    ----------
+    graph : Graph
+        Its classes are kept.
+    dataset : str, optional
+        Name of the dataset whose features the graph has.
+    feature_names : sequence of str, optional
+        Where they come from a file.
+    """
+    from tvgnn.datasets import Appearance, appearance
+    from tvgnn.io.run_context import RunContext
+
+    known = Appearance() if dataset is None else appearance(dataset)
+    names = known.feature_names or feature_names
+    return RunContext(
+        y=graph.y,
+        class_names=None if graph.y is None else [str(name) for name in graph.class_names],
+        # An attribute of GraphML can be a vector: then there are more columns than names
+        feature_names=names if names is not None and len(names) == graph.num_features else None,
+        positions=None if known.position_columns is None else graph.x[:, known.position_columns],
+        picture=known.picture,
+    )
+
+
+def write_run(
+    folder: Path, estimator: TVClustering, metrics: dict[str, Any], context: RunContext | None = None
+) -> None:
     """Write every file of a run folder."""
+    from tvgnn.io.run_context import write_context
     from tvgnn.io.run_folder import METRICS_FILE, write_assignments, write_labels, write_metrics
 
     confidence = estimator.assignments_.max(axis=1)
     write_labels(folder / "labels.csv", estimator.graph_.node_ids, estimator.labels_, confidence)
     write_assignments(folder / "assignments.npz", estimator.assignments_)
     estimator.save(folder)
+    if context is not None:
+        write_context(folder, context)
     write_metrics(folder / METRICS_FILE, metrics)

@@ -17,17 +17,15 @@ from torch import nn
 
 from tvgnn.errors import ClusteringWarning, GraphError
 from tvgnn.estimators import persistence
-from tvgnn.estimators.feature_scaling import FeatureScaling
 from tvgnn.estimators.inputs import (
     NetworkInputs,
     RowIndex,
     adjacency_with_new_rows,
     detached,
-    estimated_bytes,
     same_kind,
 )
+from tvgnn.estimators.plans import expected_bytes, prepare, train_network
 from tvgnn.estimators.presets import PRESETS, positive_integer, resolve_parameters
-from tvgnn.estimators.restarts import network_config, train_best
 from tvgnn.graph.feature_tensor import feature_tensor, require_features
 from tvgnn.graph.graph import Graph
 from tvgnn.losses import asymmetric_norm_loss, total_variation_loss
@@ -42,14 +40,14 @@ class TVClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
     """Cluster the nodes of an attributed graph into sharp, balanced clusters.
 
     Trains the vertex-clustering network of Hansen & Bianchi (ICML 2023) without labels. Each parameter whose default
-    is None takes the preset's value, for ``"paper"`` the one in brackets.
+    is None takes the preset's value, for ``"paper"`` the one in brackets; docs/quality.md has those of ``"quality"``.
 
     Parameters
     ----------
     n_clusters : int, default=8
         K, an upper bound: some clusters may stay empty, see ``n_clusters_found_``.
     preset : str, default="paper"
-        Named settings.
+        Named settings: ``"paper"``, or ``"quality"`` for an encoder in closed form before the paper's loss.
     max_iter : int, default=None (10000)
         Largest number of epochs.
     patience : int, default=None (100)
@@ -107,8 +105,8 @@ class TVClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         Loss of the kept state; its terms ``total_variation`` and ``balance`` without their weights; loss by epoch.
     n_iter_, converged_ : int, bool
         Epochs run, and whether patience rather than ``max_iter`` ended them.
-    feature_norm_ : str or None
-        The scaling that was chosen.
+    feature_norm_, choices_ : str or None, dict
+        The scaling that was chosen, and what else the data chose.
     fit_seconds_, ms_per_epoch_ : float
         Time of `fit`, and of one epoch.
     backend_, device_ : str
@@ -224,23 +222,24 @@ class TVClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         limit = parse_bytes(self.max_memory)
         graph = self._graph(X, adjacency)
         self._check_n_clusters(graph.num_nodes)
-        self.feature_scaling_ = FeatureScaling.fit(graph.x, self.feature_norm)
+        self.feature_scaling_ = prepare(self.preset, graph.x, self.feature_norm)
         self.feature_norm_ = self.feature_scaling_.kind
         if adjacency is None and not isinstance(X, Graph):
             neighbors = Graph.from_features(self.feature_scaling_.transform(graph.x), self.n_neighbors)
             graph = neighbors.with_features(graph.x)
-        config = network_config(self.n_features_in_, int(self.n_clusters), parameters)
-        self.estimated_bytes_ = estimated_bytes(graph, config, self.memory, self.precision)
+        k = int(self.n_clusters)
+        self.estimated_bytes_ = expected_bytes(self.preset, graph, k, parameters, self.memory, self.precision)
         check_memory(self.estimated_bytes_, limit, self.memory)
         if self.verbose and sys.stderr.isatty():  # as the progress line
             print(f"estimated memory of training: {readable(self.estimated_bytes_)}", file=sys.stderr)
         self.graph_ = graph
         self.device_ = resolve_device(self.device)
         self.backend_ = select_backend(self.backend, self.device_, torch.float32)
-        inputs = self._inputs(graph, config.hidden_channels)
-        self.model_, result = train_best(
-            inputs,
-            config,
+        self.model_, inputs, result, self.choices_ = train_network(
+            self.preset,
+            graph,
+            self.feature_scaling_.transform(graph.x),
+            k,
             parameters,
             random_state=self.random_state,
             device=self.device_,

@@ -11,7 +11,7 @@ from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from tvgnn.graph._normalize import normalize_rows
 
-__all__ = ["FEATURE_NORMS", "FeatureScaling"]
+__all__ = ["FEATURE_NORMS", "FeatureScaling", "is_bag_of_words"]
 
 FEATURE_NORMS = ("auto", "l1", "l2", "standardize", None)
 _BAG_OF_WORDS_DENSITY = 0.25  # rows with more non-zeros than this are measurements rather than word counts
@@ -46,7 +46,7 @@ class FeatureScaling:
         if kind not in FEATURE_NORMS:
             raise ValueError(f"expected feature_norm to be one of {FEATURE_NORMS}, got {kind!r}")
         if kind == "auto":
-            kind = "l1" if _is_bag_of_words(x) else "standardize"
+            kind = "l1" if is_bag_of_words(x) else "standardize"
         if kind != "standardize":
             return cls(kind)
         if sp.issparse(x):
@@ -67,10 +67,12 @@ class FeatureScaling:
             return x
         if sp.issparse(x):
             return sp.csr_array(x.multiply(1 / self.scale[None, :])).astype(np.float32)
-        return ((x - self.mean) / self.scale).astype(np.float32)
+        centred = x if self.mean is None else x - self.mean  # fitted to sparse features, which are never shifted
+        return (centred / self.scale).astype(np.float32)
 
 
-def _is_bag_of_words(x: Any) -> bool:
+def is_bag_of_words(x: Any) -> bool:
+    """Whether features (N, F) are non-negative and mostly zero."""
     values = x.data if sp.issparse(x) else x
     nonzero = np.count_nonzero(values)
     return bool(nonzero < _BAG_OF_WORDS_DENSITY * x.shape[0] * x.shape[1] and values.min(initial=0) >= 0)

@@ -11,8 +11,10 @@ import torch
 
 from tvgnn.estimators._model_files import expect, plain, read_model, write_model
 from tvgnn.estimators.feature_scaling import FEATURE_NORMS, FeatureScaling
+from tvgnn.estimators.quality.preparation import FeaturePreparation, arrays_of_steps
 from tvgnn.graph.graph import Graph
 from tvgnn.models.node_clustering import NodeClusteringConfig, NodeClusteringModel
+from tvgnn.models.smoothed_clustering import SmoothedClusteringConfig, SmoothedClusteringModel
 from tvgnn.ops._backends import resolve_device
 
 if TYPE_CHECKING:
@@ -57,6 +59,7 @@ def save(estimator: TVClustering, folder: str | os.PathLike[str]) -> None:
         "num_nodes": estimator.graph_.num_nodes,
         "node_ids": ids if plain_ids else None,
         "loss_terms": estimator.loss_terms_,
+        "choices": estimator.choices_,
         "learned": {name: plain(getattr(estimator, name)) for name in _SCALARS},
     }
     write_model(folder, arrays, description)
@@ -77,12 +80,16 @@ def _rebuild(cls: type[TVClustering], description: dict[str, Any], arrays: dict[
     estimator.graph_ = _graph(arrays, description["num_nodes"], description["node_ids"])
     estimator.n_features_in_ = description["n_features_in"]
     expect("n_features_in", estimator.n_features_in_, estimator.graph_.num_features)
-    config = NodeClusteringConfig(**description["config"])
+    quality = estimator.preset == "quality"
+    config = (SmoothedClusteringConfig if quality else NodeClusteringConfig)(**description["config"])
     expect("config.in_channels", config.in_channels, estimator.n_features_in_)
     with torch.device("meta"):  # takes no memory and no random numbers before the sizes are known to fit
-        estimator.model_ = NodeClusteringModel(
-            config, backend=estimator.backend, memory=estimator.memory, precision=estimator.precision
-        )
+        if isinstance(config, SmoothedClusteringConfig):
+            estimator.model_ = SmoothedClusteringModel(config, backend=estimator.backend)
+        else:
+            estimator.model_ = NodeClusteringModel(
+                config, backend=estimator.backend, memory=estimator.memory, precision=estimator.precision
+            )
     prefix = "model."
     state = {name[len(prefix) :]: value.float() for name, value in arrays.items() if name.startswith(prefix)}
     estimator.model_.load_state_dict(state, assign=True)
@@ -92,18 +99,20 @@ def _rebuild(cls: type[TVClustering], description: dict[str, Any], arrays: dict[
 
 
 def _restore_scaling(estimator: TVClustering, kind: str | None, arrays: dict[str, torch.Tensor]) -> None:
-    if kind not in FEATURE_NORMS:
+    quality = estimator.preset == "quality"
+    if not quality and kind not in FEATURE_NORMS:
         raise ValueError(f"unknown feature_norm {kind!r}")
     scaling = {name: arrays[f"scaling.{name}"].numpy() for name in ("mean", "scale") if f"scaling.{name}" in arrays}
-    needed = 0 if kind != "standardize" else 1 if sp.issparse(estimator.graph_.x) else 2
+    needed = arrays_of_steps(kind, sp.issparse(estimator.graph_.x))
     expect("number of scaling arrays", len(scaling), needed)
     for name, value in scaling.items():
         expect(f"shape of scaling.{name}", value.shape, (estimator.n_features_in_,))
-    estimator.feature_scaling_, estimator.feature_norm_ = FeatureScaling(kind, **scaling), kind
+    estimator.feature_scaling_ = (FeaturePreparation if quality else FeatureScaling)(kind, **scaling)
+    estimator.feature_norm_ = kind
 
 
 def _restore_results(
-    estimator: TVClustering, config: NodeClusteringConfig, description: dict[str, Any], arrays: dict[str, torch.Tensor]
+    estimator: TVClustering, config: Any, description: dict[str, Any], arrays: dict[str, torch.Tensor]
 ) -> None:
     nodes = estimator.graph_.num_nodes
     shapes = {"assignments_": (nodes, config.n_clusters), "embedding_": (nodes, config.hidden_channels)}
@@ -114,6 +123,7 @@ def _restore_results(
     expect("labels_", estimator.labels_.tolist(), estimator.assignments_.argmax(1).tolist())
     estimator.loss_history_ = arrays["loss_history_"].tolist()
     estimator.loss_terms_ = dict(description["loss_terms"])
+    estimator.choices_ = dict(description.get("choices", {}))  # files of earlier versions have none
     for name, kind in _SCALARS.items():
         setattr(estimator, name, kind(description["learned"][name]))
     try:

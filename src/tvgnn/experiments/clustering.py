@@ -5,9 +5,10 @@ from __future__ import annotations
 import datetime
 import hashlib
 import json
+import math
 import time
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tvgnn.errors import TrainingError
 from tvgnn.experiments.methods import CLUSTERING_METHODS, END_TO_END
 from tvgnn.experiments.process import reason, reset_peak_memory
 from tvgnn.records import ClusteringRecord
@@ -23,7 +25,7 @@ from tvgnn.records import ClusteringRecord
 if TYPE_CHECKING:
     from tvgnn.graph.graph import Graph
 
-__all__ = ["Arrays", "ClusteringEnvironment", "ClusteringJob", "PublicGraphs", "failed", "run_clustering"]
+__all__ = ["Arrays", "ClusteringEnvironment", "ClusteringJob", "PublicGraphs", "failed", "load_once", "run_clustering"]
 
 Arrays = dict[str, NDArray[Any]]
 _ARRAYS = ("labels", "assignments", "embedding")
@@ -140,9 +142,22 @@ def run_clustering(job: ClusteringJob, environment: ClusteringEnvironment) -> tu
     start = time.perf_counter()
     try:
         found, arrays = _measure(job, environment)
+        _check_finite({**found["metrics"], "loss": found["loss"]})
     except Exception as error:
         return failed(job, environment, reason(error), time.perf_counter() - start), {}
     return ClusteringRecord(**_identity(job, environment), **found), arrays
+
+
+def load_once(jobs: Iterable[ClusteringJob], environment: ClusteringEnvironment) -> None:
+    """Load each graph of some jobs, so that one that cannot be loaded ends the command and not every run of it.
+
+    Raises
+    ------
+    DataError
+        As of the loader.
+    """
+    for name, seed in {job.dataset: job.seed for job in reversed(list(jobs))}.items():
+        _graph(environment.load, name, seed)
 
 
 def failed(
@@ -203,6 +218,12 @@ def _measure(job: ClusteringJob, environment: ClusteringEnvironment) -> tuple[di
     return found, _arrays(method, job.kept_arrays)
 
 
+def _check_finite(numbers: Mapping[str, float | None]) -> None:
+    for name, value in numbers.items():
+        if value is not None and not math.isfinite(value):
+            raise TrainingError(f"expected finite results, {name} is {value}; try fewer epochs or smaller features")
+
+
 def _fit(method: Any, graph: Graph) -> list[str]:
     """Fit and return the warnings."""
     with warnings.catch_warnings(record=True) as caught:
@@ -231,6 +252,7 @@ def _resolved(method: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Arguments of a method as plain values, those that mean "as the preset" replaced by its numbers."""
     if method != "tvgnn":
         return dict(parameters)
-    from tvgnn.estimators.presets import resolve_parameters
+    from tvgnn.estimators.presets import PRESETS, resolve_parameters
 
-    return {**parameters, **resolve_parameters(parameters["preset"], dict(parameters))}
+    preset = parameters["preset"]
+    return {**parameters, **resolve_parameters(preset, {name: parameters[name] for name in PRESETS[preset]})}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -12,7 +12,14 @@ from pathlib import Path
 import numpy as np
 
 from tvgnn.errors import DataError
-from tvgnn.experiments.clustering import Arrays, ClusteringEnvironment, ClusteringJob, failed, run_clustering
+from tvgnn.experiments.clustering import (
+    Arrays,
+    ClusteringEnvironment,
+    ClusteringJob,
+    failed,
+    load_once,
+    run_clustering,
+)
 from tvgnn.experiments.pool import Workers, until, work_off
 from tvgnn.experiments.process import reason
 from tvgnn.records import ClusteringRecord, RunStore, latest, read_records
@@ -32,11 +39,11 @@ class ClusteringOutcome:
     Attributes
     ----------
     records : dict
-        The latest record of each job that has one, by the key of the job.
+        The latest record of each job that has one, by the key of the job; it names no arrays where their file is gone.
     made : list of ClusteringRecord
         Those of this call.
     left : list of ClusteringJob
-        Jobs without a result: not started for lack of time, or failed.
+        Jobs without a result: not started for lack of time, failed, or without the file of their arrays.
 
     """
 
@@ -72,13 +79,14 @@ def run_clusterings(
     Raises
     ------
     DataError
-        Records are damaged, the folder cannot be written, or another process writes there.
+        A graph cannot be loaded, records are damaged, the folder cannot be written, or another process writes there.
 
     """
     every = {job.key: job for job in jobs}
     with RunStore(out / RECORDS_FILE, ClusteringRecord) as store:
         done = {record.key for record in store.records if _complete(record, out)}
         missing = [job for key, job in every.items() if key not in done]
+        load_once(missing, environment)
         on_start(len(every), len(every) - len(missing))
         made = []
         results = work_off(until(minutes, missing), partial(run_clustering, environment=environment), workers)
@@ -92,7 +100,7 @@ def run_clusterings(
                 made.append(record)
                 on_record(record)
         stored = list(store.records)
-    return _outcome(every, stored, made)
+    return _outcome(every, stored, made, out)
 
 
 def stored_clusterings(jobs: Sequence[ClusteringJob], out: Path) -> ClusteringOutcome:
@@ -103,7 +111,7 @@ def stored_clusterings(jobs: Sequence[ClusteringJob], out: Path) -> ClusteringOu
     DataError
         There are no records, or they are damaged.
     """
-    return _outcome({job.key: job for job in jobs}, read_records(out / RECORDS_FILE, ClusteringRecord), [])
+    return _outcome({job.key: job for job in jobs}, read_records(out / RECORDS_FILE, ClusteringRecord), [], out)
 
 
 def read_arrays(record: ClusteringRecord, out: Path) -> Arrays:
@@ -116,23 +124,28 @@ def read_arrays(record: ClusteringRecord, out: Path) -> Arrays:
     """
     path = out / (record.arrays or _ARRAYS_FOLDER)
     try:
-        with np.load(path, allow_pickle=False) as file:
-            return {name: file[name] for name in file.files}
-    except (OSError, ValueError, EOFError) as error:
+        with path.open("rb") as opened, np.load(opened, allow_pickle=False) as file:
+            arrays = {name: file[name] for name in file.files}
+        labels = arrays["labels"]
+        if any(len(one) != len(labels) for one in arrays.values()):
+            raise ValueError("they differ in length")
+    except Exception as error:  # zip, zlib and numpy's reader each have their own
         name = f"{record.method} on {record.dataset}, seed {record.seed}"
-        raise DataError(
-            f"{path}: expected the arrays of {name}: {error}; remove its line from {RECORDS_FILE} to repeat the run"
-        ) from None
+        raise DataError(f"{path}: expected the arrays of {name}: {error}; remove the file to repeat the run") from None
+    return arrays
 
 
 def _outcome(
-    every: Mapping[_Key, ClusteringJob], records: Iterable[ClusteringRecord], made: list[ClusteringRecord]
+    every: Mapping[_Key, ClusteringJob], records: Iterable[ClusteringRecord], made: list[ClusteringRecord], out: Path
 ) -> ClusteringOutcome:
     """Put the records of the jobs together, in the order of the jobs."""
     found = {record.key: record for record in latest(records)}
     known = {key: found[key] for key in every if key in found}
-    left = [job for key, job in every.items() if key not in known or not known[key].finished]
-    return ClusteringOutcome(known, made, left)
+    left = [job for key, job in every.items() if key not in known or not _complete(known[key], out)]
+    lost = {job.key for job in left}
+    return ClusteringOutcome(
+        {key: replace(record, arrays=None) if key in lost else record for key, record in known.items()}, made, left
+    )
 
 
 def _complete(record: ClusteringRecord, out: Path) -> bool:
@@ -150,8 +163,11 @@ def _with_arrays(record: ClusteringRecord, arrays: Arrays, out: Path) -> Cluster
         path.parent.mkdir(exist_ok=True)
         with part.open("wb") as file:
             np.savez_compressed(file, allow_pickle=False, **arrays)
+            file.flush()
+            os.fsync(file.fileno())  # or a power cut leaves an empty file behind a finished record
         os.replace(part, path)
     except OSError as error:
-        part.unlink(missing_ok=True)
+        with suppress(OSError):
+            part.unlink()
         raise DataError(f"{path}: cannot be written: {error.strerror}; make room on the disk, and go on") from None
     return replace(record, arrays=name)

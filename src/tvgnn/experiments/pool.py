@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import logging
-import signal
+import os
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from tvgnn.errors import BackendUnavailableError, TVGNNError
+from tvgnn.errors import TVGNNError
+from tvgnn.experiments.interrupts import end_with, held_interrupts
+from tvgnn.experiments.process import use_threads
 
-__all__ = ["Workers", "until", "use_threads", "work_off"]
+__all__ = ["Workers", "until", "work_off"]
 
 J = TypeVar("J")
 R = TypeVar("R")
@@ -54,14 +54,17 @@ def work_off(jobs: Iterator[J], work: Callable[[J], R], workers: Workers) -> Gen
     Parameters
     ----------
     jobs : iterator
-        A job is taken when somebody is free for it.
+        A job is taken when somebody is free for it. Where a process dies, the jobs in progress are made again one at a
+        time, and only those that end their process again fail.
     work : callable
         Can be pickled, like the jobs and results.
     workers : Workers
         Who works.
     """
     if workers.backend == "dask":
-        return _on_dask(jobs, work, workers)
+        from tvgnn.experiments.dask_pool import work_off_on_dask
+
+        return work_off_on_dask(jobs, work, workers.jobs, workers.threads, workers.scheduler)
     return _in_turn(jobs, work, workers.threads) if workers.jobs == 1 else _in_processes(jobs, work, workers)
 
 
@@ -89,88 +92,53 @@ def _in_processes(jobs: Iterator[J], work: Callable[[J], R], workers: Workers) -
 
     def start() -> Any:
         variables = dict.fromkeys(_THREAD_VARIABLES, str(workers.threads))  # read when libraries are loaded
-        return ProcessPoolExecutor(workers.jobs, env=variables, initializer=_start_worker, initargs=(workers.threads,))
+        return ProcessPoolExecutor(
+            workers.jobs, env=variables, initializer=_start_worker, initargs=(workers.threads, os.getpid())
+        )
 
     pool = start()
     pending: dict[Any, J] = {}
+
+    def again() -> None:
+        nonlocal pool
+        pool.shutdown(kill_workers=True)
+        pool = start()
+
+    def submit(job: J) -> Any:
+        with held_interrupts():
+            try:
+                return pool.submit(work, job)
+            except BrokenProcessPool:  # a process died since the last look
+                again()
+                return pool.submit(work, job)
+
+    def died(future: Any) -> bool:
+        return isinstance(future.exception(), BrokenProcessPool)
+
     try:
         while True:
             while len(pending) < workers.jobs and (job := next(jobs, None)) is not None:
-                pending[pool.submit(work, job)] = job
+                pending[submit(job)] = job
             if not pending:
                 return
             finished, _ = wait(pending, return_when=FIRST_COMPLETED)
-            if any(isinstance(future.exception(), BrokenProcessPool) for future in finished):
+            lost = []
+            if any(died(future) for future in finished):
                 finished, _ = wait(pending)  # the pool takes all runs in progress with it
-                pool.shutdown(kill_workers=True)
-                pool = start()
-            for future in finished:
-                error = future.exception()
-                died = isinstance(error, BrokenProcessPool)
-                yield pending.pop(future), RunError(_ENDED) if died else error or future.result()
+                lost = [pending.pop(future) for future in list(pending) if died(future)]
+                again()
+            for future in [one for one in finished if one in pending]:
+                yield pending.pop(future), future.exception() or future.result()
+            for job in lost:
+                alone = submit(job) if len(lost) > 1 else None
+                if alone is None or died(alone):
+                    yield job, RunError(_ENDED)
+                else:
+                    yield job, alone.exception() or alone.result()
     finally:
         pool.shutdown(kill_workers=True)
 
 
-def _on_dask(jobs: Iterator[J], work: Callable[[J], R], workers: Workers) -> Generator[tuple[J, R | Exception]]:
-    with _dask_client(workers) as client:
-        from distributed import as_completed
-
-        pending: dict[Any, J] = {}
-        found = as_completed()
-
-        def hand_out() -> None:
-            while (
-                len(pending) < max(1, len(client.scheduler_info()["workers"])) and (job := next(jobs, None)) is not None
-            ):
-                future = client.submit(_with_threads, work, job, workers.threads, pure=False)
-                pending[future.key] = job
-                found.add(future)
-
-        hand_out()
-        for future in found:
-            job, error = pending.pop(future.key), future.exception()
-            hand_out()
-            yield job, future.result() if error is None else error
-
-
-@contextmanager
-def _dask_client(workers: Workers) -> Iterator[Any]:
-    try:
-        from distributed import Client, LocalCluster
-    except ImportError:
-        raise BackendUnavailableError(
-            "expected dask for the backend 'dask'; install it with: pip install 'tvgnn[cluster]'"
-        ) from None
-    with ExitStack() as stack:
-        address: Any = workers.scheduler
-        if address is None:
-            # its workers are ended, not asked: their farewell is no news to a user
-            local = LocalCluster(
-                n_workers=workers.jobs, threads_per_worker=1, dashboard_address=None, silence_logs=logging.ERROR
-            )
-            address = stack.enter_context(local)
-        try:
-            client = stack.enter_context(Client(address))
-        except OSError as error:
-            raise BackendUnavailableError(
-                f"expected a dask scheduler at {address}, got no answer ({error}); start one with: dask scheduler"
-            ) from None
-        yield client
-
-
-def _with_threads(work: Callable[[J], R], job: J, threads: int) -> R:
+def _start_worker(threads: int, parent: int) -> None:
+    end_with(parent)
     use_threads(threads)
-    return work(job)
-
-
-def _start_worker(threads: int) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches every process; the first one ends the others
-    use_threads(threads)
-
-
-def use_threads(threads: int) -> None:
-    """Limit torch, and with it tvgnn's kernels, to this many threads."""
-    import torch
-
-    torch.set_num_threads(threads)

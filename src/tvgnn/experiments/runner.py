@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
@@ -13,9 +13,9 @@ from tvgnn.experiments.plan import Job, Plan
 from tvgnn.experiments.pool import Workers, until, work_off
 from tvgnn.experiments.process import reason
 from tvgnn.experiments.splits import Splits, read_splits, splits_for
-from tvgnn.records import RunRecord, RunStore, latest
+from tvgnn.records import RunRecord, RunStore, latest, read_records
 
-__all__ = ["RECORDS_FILE", "Outcome", "run_benchmark"]
+__all__ = ["RECORDS_FILE", "Outcome", "run_benchmark", "stored_benchmark"]
 
 RECORDS_FILE = "records.jsonl"
 _ONE_PROCESS = Workers()
@@ -62,7 +62,7 @@ def run_benchmark(
     environment : Environment
         Loaders, classifier and facts.
     workers : Workers, default one process of one thread
-        Who works; a process that the system ends costs only the runs in progress.
+        Who works; a process that the system ends costs only its run.
     minutes : float, optional
         After these no further run starts; those in progress end.
     on_start : callable
@@ -89,17 +89,41 @@ def run_benchmark(
                 store.append(record)
                 made.append(record)
                 on_record(record)
-        keys = {job.key for job in every}
-        records = latest(record for record in store.records if record.key in keys)
+        stored = list(store.records)
+    return _outcome(every, stored, made)
+
+
+def stored_benchmark(plan: Plan, out: Path) -> Outcome:
+    """Return what earlier calls made, and load, run and write nothing.
+
+    Raises
+    ------
+    DataError
+        There are no records, or records or splits are damaged.
+    """
+    stored = read_records(out / RECORDS_FILE, RunRecord)
+    paths = {name: _splits_file(name, out) for name in plan.datasets}
+    # no run is made before the splits are there
+    splits = {name: read_splits(path) if path.exists() else Splits("", 0, ()) for name, path in paths.items()}
+    return _outcome(plan.jobs(splits), stored, [])
+
+
+def _outcome(every: Sequence[Job], stored: Iterable[RunRecord], made: list[RunRecord]) -> Outcome:
+    keys = {job.key for job in every}
+    records = latest(record for record in stored if record.key in keys)
     finished = {record.key for record in records if record.finished}
     return Outcome(records, made, [job for job in every if job.key not in finished])
+
+
+def _splits_file(name: str, out: Path) -> Path:
+    return out / "splits" / f"{name}.json"
 
 
 def _splits(
     name: str, plan: Plan, out: Path, environment: Environment, done: set[tuple[str, str, int, int, str]]
 ) -> Splits:
     """Read or draw the splits of a dataset, which is loaded only where a run of it is missing."""
-    path = out / "splits" / f"{name}.json"
+    path = _splits_file(name, out)
     if path.exists():
         known = read_splits(path)
         if all(job.key in done for job in replace(plan, datasets=(name,)).jobs({name: known})):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, Self
 
@@ -108,30 +109,45 @@ class Grouping:
             return x[None]
         if self._equal_sizes():
             return x.unflatten(0, (self.size, self.longest or 0))
+        slots, longest = self._slots
+        flat = x.new_zeros(self.size * longest, x.shape[1]).index_copy(0, slots, x)
+        return flat.view(self.size, longest, x.shape[1])
+
+    def unpad(self, x: Tensor) -> Tensor:
+        """Take the rows (N, F) out of what `pad` laid out (B, largest graph, F)."""
+        rows = x.flatten(0, 1)
+        return rows if self.batch is None or self._equal_sizes() else rows.index_select(0, self._slots[0])
+
+    @cached_property
+    def _slots(self) -> tuple[Tensor, int]:
+        """Place of every node among the rows of all padded graphs, and how many rows a graph has."""
         sizes = self.pointers.diff()
         longest = self.longest
         if longest is None:
             longest = int(sizes.max().item()) if self.size else 0
-        graph = torch.repeat_interleave(torch.arange(self.size, device=x.device), sizes, output_size=self.num_nodes)
-        slot = torch.arange(self.num_nodes, device=x.device) - self.pointers[graph] + graph * longest
-        flat = x.new_zeros(self.size * longest, x.shape[1]).index_copy(0, slot, self.sort(x))
-        return flat.view(self.size, longest, x.shape[1])
+        device = self.pointers.device
+        graph = torch.repeat_interleave(torch.arange(self.size, device=device), sizes, output_size=self.num_nodes)
+        slots = torch.arange(self.num_nodes, device=device) - self.pointers[graph] + graph * longest
+        if self.order is None:
+            return slots, longest
+        return torch.empty_like(slots).index_copy_(0, self.order, slots), longest
 
     def products(self, a: Tensor, b: Tensor) -> Tensor:
         """Multiply ``A^T B`` over the rows of every graph: a (N, K) and b (N, F) give (B, K, F).
 
         One product of padded batches, or one a graph where a huge graph among small ones would make padding large.
         """
-        if not self._mostly_padding(max(a.shape[1], b.shape[1])):
+        if self.fits_padding(max(a.shape[1], b.shape[1])):
             return self.pad(a).transpose(1, 2) @ self.pad(b)
         a, b = self.sort(a), self.sort(b)
         return torch.stack([a[first:last].T @ b[first:last] for first, last in pairwise(self.pointers.tolist())])
 
-    def _mostly_padding(self, columns: int) -> bool:
+    def fits_padding(self, columns: int) -> bool:
+        """Whether that many columns are worth padding: not where a huge graph among small ones would make it large."""
         if self.batch is None or self.size == 0 or torch.compiler.is_compiling():
-            return False
+            return True
         slots = self.size * (int(self.pointers.diff().max().item()) if self.longest is None else self.longest)
-        return slots > _PADDING * self.num_nodes and slots * columns > _LARGEST_PADDED
+        return slots <= _PADDING * self.num_nodes or slots * columns <= _LARGEST_PADDED
 
     def _equal_sizes(self) -> bool:
         return self.order is None and self.longest is not None and self.size * self.longest == self.num_nodes

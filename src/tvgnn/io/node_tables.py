@@ -12,7 +12,7 @@ from tvgnn.errors import DataError
 from tvgnn.io._arrays import read_array, read_matrix
 from tvgnn.io._text import IdCache, TextTable, is_integer, is_number, open_table, text_suffix
 
-__all__ = ["NodeTable", "read_features", "read_labels"]
+__all__ = ["NodeTable", "read_feature_names", "read_features", "read_labels"]
 
 _ID_NAMES = frozenset(("", "node_id", "nodeid", "node", "id", "name", "index", "vertex", "cell", "barcode"))
 _LABEL_NAMES = frozenset(("label", "labels", "class", "class_label", "y", "target", "cluster", "category", "group"))
@@ -115,6 +115,14 @@ def read_features(
     return NodeTable(values, _unique(ids, table), table.path, table)
 
 
+def read_feature_names(path: str | Path) -> list[str] | None:
+    """Return the names that the header of a features file gives its columns; None where there is no such header."""
+    if _is_positional(Path(path)):
+        return None
+    table = open_table(path, _looks_like_feature_header)
+    return list(table.header[1:]) if table.header and len(table.header) == table.width else None
+
+
 def read_labels(
     path: str | Path,
     *,
@@ -166,6 +174,10 @@ def read_labels(
         ids.append(cache[node_id])
         labels.append(cache[label])
     return NodeTable(np.array(labels, dtype=object), _unique(ids, table), table.path, table)
+
+
+def _is_positional(path: Path) -> bool:
+    return text_suffix(path) in (".npy", ".npz", ".mtx")
 
 
 def _read_positional(path: Path, what: str) -> NodeTable | None:

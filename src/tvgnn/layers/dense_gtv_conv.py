@@ -48,7 +48,7 @@ class DenseGTVConv(GTVLayer):
                 raise GraphError(
                     f"expected an Adjacency of {batch * nodes} nodes and no mask, got one of {adj.num_nodes} nodes"
                 )
-            return self._step(self._product(x), adj).unflatten(0, (batch, nodes))
+            return self._layer(x, adj)
         if adj.shape != (batch, nodes, nodes):
             raise GraphError(f"expected adj of shape ({batch}, {nodes}, {nodes}), got {tuple(adj.shape)}")
         if mask is not None and mask.shape != (batch, nodes):
@@ -56,9 +56,5 @@ class DenseGTVConv(GTVLayer):
         if mask is not None:
             x, adj, mask = clear_padding(x, adj, mask)
         adj = adj.to(self.weight.dtype)
-        out = self._step(self._product(x), Adjacency.from_dense(adj)).unflatten(0, (batch, nodes))
+        out = self._layer(x, Adjacency.from_dense(adj))
         return out if mask is None else out * mask[:, :, None]
-
-    def _product(self, x: Tensor) -> Tensor:
-        """``x W`` of all nodes, (B * N, out_channels)."""
-        return x.flatten(0, 1).to(self.weight.dtype) @ self.weight

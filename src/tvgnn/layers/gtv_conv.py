@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -13,11 +13,12 @@ from tvgnn.graph.adjacency import Adjacency, inverse_roots
 from tvgnn.graph.sparse_matrix import SparseMatrix
 from tvgnn.layers.activations import activation_function, resolve_activation
 from tvgnn.ops.dense_linear import dense_linear
+from tvgnn.ops.gtv_layer import GTVLayerArguments, gtv_layers, run_as_one
 from tvgnn.ops.gtv_step import gtv_step
 from tvgnn.ops.sparse_linear import sparse_linear
 from tvgnn.shapes import EdgeWeight, NodeFeatures
 
-__all__ = ["GTVConv", "GTVLayer"]
+__all__ = ["GTVConv", "GTVLayer", "apply_in_turn"]
 
 _VARIANTS = ("shared", "per_feature", "degree_weighted")
 
@@ -65,6 +66,18 @@ class GTVLayer(nn.Module):
         """Describe the layer in ``repr(module)``."""
         return f"{self.in_channels}, {self.out_channels}, delta_coeff={self.delta_coeff}, variant={self.variant!r}"
 
+    def _layer(self, x: Tensor, adjacency: Adjacency) -> Tensor:
+        """Map dense features (..., in_channels) linearly and take the step, (..., out_channels)."""
+        x = x.to(self.weight.dtype)
+        if self.variant == "degree_weighted" or not run_as_one(x, self.weight.dtype, adjacency, self.backend):
+            return self._step(dense_linear(x.flatten(0, -2), self.weight), adjacency).unflatten(0, x.shape[:-1])
+        out = gtv_layers(x, adjacency, [self.arguments()])
+        return out if self._act is None else self._act(out)
+
+    def arguments(self) -> GTVLayerArguments:
+        """Parameters and settings, for `gtv_layers`, which leaves out an activation that kernels do not have."""
+        return GTVLayerArguments(self.weight, self.bias, self.delta_coeff, self.eps, self._fused_act, self.variant)
+
     def _step(self, z: Tensor, adjacency: Adjacency) -> Tensor:
         """Step, bias and activation on projected features ``z`` (N, out_channels)."""
         if z.device.type == "cpu" and z.dtype in (torch.bfloat16, torch.float16):
@@ -90,6 +103,27 @@ class GTVLayer(nn.Module):
         scaled = z * scale
         moved = gtv_step(scaled, adjacency, 1.0, self.eps, variant="root_weighted", backend=self.backend)
         return z + self.delta_coeff * scale * (moved - scaled)
+
+
+def apply_in_turn(layers: Sequence[GTVLayer], x: Tensor, adjacency: Adjacency) -> Tensor:
+    """Apply `GTVConv` or `DenseGTVConv` layers one after the other, as one node of autograd where that can be.
+
+    Parameters:
+        layers: of one dtype and backend; their shapes fit each other.
+        x: (N, F), or (B, N, F) with an `Adjacency.from_dense`.
+        adjacency: all nodes of ``x``.
+
+    Returns:
+        What the last layer gives.
+
+    """
+    first = layers[0]
+    plain = all(layer.variant != "degree_weighted" and layer._act is None for layer in layers)
+    if plain and run_as_one(x, first.weight.dtype, adjacency, first.backend):
+        return gtv_layers(x, adjacency, [layer.arguments() for layer in layers])
+    for layer in layers:
+        x = layer(x, adjacency)
+    return x
 
 
 class GTVConv(GTVLayer):
@@ -140,18 +174,19 @@ class GTVConv(GTVLayer):
             GraphError: shapes that do not fit each other, or node indices outside x.
 
         """
-        z = self._project(x)
+        x = self._checked(x)
         if edge_weight is not None:
-            edge_weight = edge_weight.to(z.dtype)
-        return self._step(z, Adjacency.from_edge_index(edge_index, edge_weight, z.shape[0]))
+            edge_weight = edge_weight.to(self.weight.dtype)
+        adjacency = Adjacency.from_edge_index(edge_index, edge_weight, x.shape[0])
+        if isinstance(x, Tensor):
+            return self._layer(x, adjacency)
+        return self._step(sparse_linear(x, self.weight, backend=self.backend), adjacency)
 
-    def _project(self, x: Tensor | SparseMatrix) -> Tensor:
+    def _checked(self, x: Tensor | SparseMatrix) -> Tensor | SparseMatrix:
         if not isinstance(x, Tensor | SparseMatrix):
             raise GraphError(f"expected x to be a tensor, got {type(x).__name__}; convert it with torch.as_tensor()")
         if isinstance(x, Tensor) and x.layout != torch.strided:
             x = SparseMatrix.from_torch(x)
         if len(x.shape) != 2 or x.shape[1] != self.in_channels:
             raise GraphError(f"expected x of shape (N, {self.in_channels}), got {tuple(x.shape)}")
-        if isinstance(x, SparseMatrix):
-            return sparse_linear(x, self.weight, backend=self.backend)
-        return dense_linear(x.to(self.weight.dtype), self.weight)
+        return x

@@ -6,6 +6,7 @@ the company of other graphs changes it.
 
 from tvgnn.losses.cheeger import asymmetric_norm_loss, cheeger_cut_losses, total_variation_loss
 from tvgnn.losses.diffpool import entropy_loss, link_loss
+from tvgnn.losses.shares import share_balance_loss
 from tvgnn.losses.spectral import (
     collapse_loss,
     mincut_loss,
@@ -24,5 +25,6 @@ __all__ = [
     "modularity_loss",
     "normalized_adjacency",
     "orthogonality_loss",
+    "share_balance_loss",
     "total_variation_loss",
 ]

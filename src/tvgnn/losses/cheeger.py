@@ -11,6 +11,7 @@ from tvgnn.graph.adjacency import Adjacency
 from tvgnn.graph.grouping import Grouping
 from tvgnn.losses._per_graph import checked, mean_of_ratios, positive_or_one
 from tvgnn.ops.asymmetric_norm import asymmetric_norm
+from tvgnn.ops.cheeger_batch import cheeger_batch, runs_as_one
 from tvgnn.ops.cheeger_cut import cheeger_cut
 from tvgnn.ops.total_variation import total_variation
 from tvgnn.shapes import Assignments, Batch, EdgeWeight, Scalar
@@ -125,16 +126,22 @@ def _largest_norm_per_node(clusters: int, rho: float) -> float:
 
 
 def cheeger_cut_losses(
-    logits: Tensor, adjacency: Adjacency, rho: float | None = None, *, backend: str = "auto"
+    logits: Tensor,
+    adjacency: Adjacency,
+    rho: float | None = None,
+    groups: Grouping | None = None,
+    *,
+    backend: str = "auto",
 ) -> tuple[Assignments, Scalar, Scalar]:
-    """Assignments of one graph and both losses from the scores of the clusters, in one pass.
+    """Assignments and both losses from the scores of the clusters, in one pass where the backend has one.
 
-    The same as a softmax over each row, `total_variation_loss` and `asymmetric_norm_loss` of a single graph.
+    The same as a softmax over each row, `total_variation_loss` and `asymmetric_norm_loss`.
 
     Parameters:
         logits: (N, K) float32 or float64.
         adjacency: N nodes.
         rho: asymmetry > 0, K - 1 by default.
+        groups: graphs of the nodes, None for one graph.
         backend: see `select_backend`.
 
     Returns:
@@ -145,13 +152,18 @@ def cheeger_cut_losses(
         GraphError: ``logits`` is not (N, K).
 
     """
+    if groups is not None and groups.batch is None:
+        groups = None
     clusters = logits.shape[-1]
-    if clusters <= 1 or logits.shape[0] == 0:
+    trivial = clusters <= 1 or logits.shape[0] == 0
+    if trivial or (groups is not None and not runs_as_one(logits, adjacency, groups, backend)):
         assignments = torch.softmax(logits, dim=-1)
-        variation = total_variation_loss(assignments, adjacency, backend=backend)
-        return assignments, variation, asymmetric_norm_loss(assignments, rho=rho, backend=backend)
+        variation = total_variation_loss(assignments, adjacency, batch=groups, backend=backend)
+        return assignments, variation, asymmetric_norm_loss(assignments, groups, rho, backend=backend)
     rho = float(clusters - 1 if rho is None else rho)
+    beta = _largest_norm_per_node(clusters, rho)
+    if groups is not None:
+        return cheeger_batch(logits, adjacency, groups, rho, beta)
     assignments, variation, norm = cheeger_cut(logits, adjacency, rho, backend=backend)
     total = 2 * adjacency.total_weight(assignments.dtype)
-    balance = 1 - norm / (logits.shape[0] * _largest_norm_per_node(clusters, rho))
-    return assignments, variation / positive_or_one(total), balance
+    return assignments, variation / positive_or_one(total), 1 - norm / (logits.shape[0] * beta)

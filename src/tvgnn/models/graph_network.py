@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from itertools import pairwise
 from typing import Any, cast
@@ -15,7 +15,7 @@ from tvgnn.graph.adjacency import Adjacency
 from tvgnn.graph.collection import GraphBatch
 from tvgnn.graph.grouping import Grouping
 from tvgnn.layers.dense_gtv_conv import DenseGTVConv
-from tvgnn.layers.gtv_conv import GTVConv
+from tvgnn.layers.gtv_conv import GTVConv, GTVLayer, apply_in_turn
 from tvgnn.layers.mlp import Activation, assignment_mlp
 from tvgnn.pooling import (
     AsymCheegerCutPooling,
@@ -147,11 +147,11 @@ class GraphNetwork(nn.Module):
         return [direction for pool in self.pools if isinstance(pool, NodePooling) for direction in pool.directions()]
 
     def _embed_clusters(self, batch: GraphBatch) -> tuple[Tensor, dict[str, Tensor]]:
-        x = batch.x
-        for conv in self._block(0):
-            if isinstance(conv, GTVConv):
-                x = conv(x, batch.adjacency)
-            else:
+        x, convs = batch.x, self._block(0)
+        if self.config.pooling == "tvgnn":
+            x = apply_in_turn(cast(Sequence[GTVLayer], convs), x, batch.adjacency)
+        else:
+            for conv in convs:
                 x = self._act(conv(x, batch.edge_index, batch.edge_weight))
         out: PoolingOutput = self.pools[0](x, batch.adjacency, batch=batch.groups)
         losses = {f"{name}_1": loss for name, loss in out.losses.items()}
@@ -165,8 +165,11 @@ class GraphNetwork(nn.Module):
         """Message passing on pooled graphs: features (B, K, width) and the adjacencies, ready for the next pooling."""
         x, adj = out.x, cast(Tensor, out.adj)
         shared = Adjacency.from_dense(adj, symmetric=True)  # S^T A S of a symmetric A, scaled alike on both sides
-        for conv in self._block(number):
-            x = conv(x, shared) if isinstance(conv, DenseGTVConv) else self._act(conv(x, adj))
+        convs = self._block(number)
+        if self.config.pooling == "tvgnn":
+            return apply_in_turn(cast(Sequence[GTVLayer], convs), x, shared), shared
+        for conv in convs:
+            x = self._act(conv(x, adj))
         return x, shared
 
     def _embed_kept_nodes(self, batch: GraphBatch) -> tuple[Tensor, dict[str, Tensor]]:

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from tvgnn.ops._numba import FASTMATH, as_array, inline, kernel
 
-__all__ = ["ELU", "IDENTITY", "RELU", "activate_row", "activation_gradient"]
+__all__ = ["ELU", "IDENTITY", "RELU", "activate_row", "activation_gradient", "activation_gradient_row"]
 
 IDENTITY, RELU, ELU = 0, 1, 2
 
@@ -56,10 +56,25 @@ def activate_row(out, row, act):
             out[row, f] = _expm1(x) if x <= 0 else x
 
 
+@inline
+def activation_gradient_row(grad, out, row, act, result):
+    """Write ``grad * act'(.)`` of one row into ``result``; the derivative is read off the output."""
+    if act == IDENTITY:
+        for f in range(out.shape[1]):
+            result[row, f] = grad[row, f]
+    elif act == RELU:
+        for f in range(out.shape[1]):
+            result[row, f] = 0 if out[row, f] <= 0 else grad[row, f]
+    else:
+        for f in range(out.shape[1]):
+            y = out[row, f]
+            result[row, f] = grad[row, f] * (y + 1 if y <= 0 else 1)
+
+
 def activation_gradient(grad: Tensor, out: Tensor, act: int, result: Tensor) -> Tensor:
     """Write ``grad * act'(.)`` (N, F) into ``result`` and return its sum over the rows, the gradient of a bias (F,).
 
-    The derivative is read off the output: relu y > 0, elu y > 0 ? 1 : y + 1.
+    See `activation_gradient_row`.
     """
     tasks = max(1, min(64, grad.numel() // 16384))
     sums = grad.new_zeros(tasks, grad.shape[1])
@@ -73,12 +88,6 @@ def _activation_gradient(grad, out, act, result, sums):
     tasks = sums.shape[0]
     for task in prange(tasks):
         for i in range(task * rows // tasks, (task + 1) * rows // tasks):
-            if act == RELU:
-                for f in range(width):
-                    result[i, f] = 0 if out[i, f] <= 0 else grad[i, f]
-                    sums[task, f] += result[i, f]
-            else:
-                for f in range(width):
-                    y = out[i, f]
-                    result[i, f] = grad[i, f] * (y + 1 if y <= 0 else 1)
-                    sums[task, f] += result[i, f]
+            activation_gradient_row(grad, out, i, act, result)
+            for f in range(width):
+                sums[task, f] += result[i, f]

@@ -64,8 +64,9 @@ class _Lease:
 
 def empty(shape: tuple[int, ...], like: Tensor) -> Tensor:
     """Uninitialised contiguous tensor of ``like``'s dtype and device."""
-    size = math.prod(shape) * like.element_size()
-    if not _POOL.users or size < _SMALLEST or like.device.type != "cpu" or like.dtype.itemsize < 4:
+    if not _POOL.users or like.device.type != "cpu" or like.dtype.itemsize < 4:
+        return like.new_empty(shape)
+    if math.prod(shape) * like.element_size() < _SMALLEST:
         return like.new_empty(shape)
     dtype = np.dtype(str(like.dtype).removeprefix("torch."))
     return torch.from_numpy(np.asarray(_Lease(shape, dtype)))

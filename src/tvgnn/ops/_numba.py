@@ -83,7 +83,9 @@ def use_threads(elements: int) -> None:
 
 def entry_values(values: Tensor | None, like: Tensor) -> np.ndarray:
     """Values as an array of ``like``'s dtype; empty where there are none, which kernels read as ones."""
-    return as_array(like.new_empty(0) if values is None else values.to(like.dtype))
+    if values is None:
+        return np.empty(0, str(like.dtype).removeprefix("torch."))
+    return as_array(values if values.dtype == like.dtype else values.to(like.dtype))
 
 
 @intrinsic

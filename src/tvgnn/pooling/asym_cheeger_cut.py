@@ -62,10 +62,8 @@ class AsymCheegerCutPooling(DensePooling):
         self.totvar_coeff, self.balance_coeff, self.rho = totvar_coeff, balance_coeff, rho
 
     def select_with_losses(self, x: Tensor, adjacency: Adjacency, groups: Grouping) -> tuple[Tensor, dict[str, Tensor]]:
-        """See `DensePooling.select_with_losses`; a single graph takes one operator."""
-        if groups.batch is not None:
-            return super().select_with_losses(x, adjacency, groups)
-        s, variation, balance = cheeger_cut_losses(self.score(x), adjacency, self.rho, backend=self.backend)
+        """See `DensePooling.select_with_losses`; one operator where the backend has it."""
+        s, variation, balance = cheeger_cut_losses(self.score(x), adjacency, self.rho, groups, backend=self.backend)
         return s, self._weighted(variation, balance)
 
     def auxiliary_losses(self, assignments: Tensor, adjacency: Adjacency, groups: Grouping) -> dict[str, Tensor]:

@@ -17,7 +17,7 @@ from tvgnn.graph.adjacency import Adjacency, check_dense, clear_padding
 from tvgnn.graph.grouping import Grouping
 from tvgnn.layers.by_rows import by_rows
 from tvgnn.layers.mlp import assignment_mlp
-from tvgnn.ops.neighbor_sum import neighbor_sum
+from tvgnn.ops.coarsen import coarsen
 from tvgnn.pooling.output import PoolingOutput
 
 __all__ = ["LARGEST_INNER", "DensePooling", "at_least_float32"]
@@ -182,9 +182,8 @@ class DensePooling(nn.Module):
     def _pool(self, x: Tensor, adjacency: Adjacency, groups: Grouping) -> PoolingOutput:
         """Select, reduce and connect nodes (N, F) of a batch of graphs."""
         s, losses = self.select_with_losses(x, adjacency, groups)
-        neighbors = neighbor_sum(self.coarsened(adjacency), s, backend=self.backend)
-        pooled = groups.products(s, x.to(s.dtype))
-        adj = self.rescale(groups.products(s, neighbors))
+        pooled, adj = coarsen(s, x.to(s.dtype), self.coarsened(adjacency), groups, backend=self.backend)
+        adj = self.rescale(adj)
         if x.dtype in (torch.bfloat16, torch.float16):  # a network in half precision, whose next layer expects it
             pooled, adj = pooled.to(x.dtype), adj.to(x.dtype)
         valid = torch.ones(pooled.shape[:2], dtype=torch.bool, device=x.device)

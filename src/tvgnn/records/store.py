@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from collections.abc import Iterable
@@ -11,6 +12,7 @@ from types import TracebackType
 from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
 
 from tvgnn.errors import DataError
+from tvgnn.records._fields import check_fields, not_a_number
 
 __all__ = ["Record", "RunStore", "compact", "latest", "read_records"]
 
@@ -111,13 +113,18 @@ class RunStore(Generic[R]):
         ValueError
             A number is not finite.
         DataError
-            The disk is full.
+            It cannot be written, for example because the disk is full.
 
         """
         line = (json.dumps(asdict(record), allow_nan=False) + "\n").encode()
-        if self._file.write(line) != len(line):
-            raise DataError(f"{self.path}: only a part of a record could be written; make room on the disk, and go on")
-        os.fsync(self._file.fileno())
+        try:
+            if self._file.write(line) != len(line):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            os.fsync(self._file.fileno())
+        except OSError as error:
+            raise DataError(
+                f"{self.path}: cannot be written: {error.strerror}; make room on the disk, and go on"
+            ) from None
         self.records.append(record)
 
 
@@ -173,11 +180,13 @@ def _parse(content: bytes, path: Path, kind: type[R]) -> list[R]:
     records = []
     for number, line in enumerate(content.split(b"\n")[:-1], start=1):
         try:
-            fields = fields | json.loads(line)
+            fields = fields | json.loads(line, parse_constant=not_a_number)
+            check_fields(fields, kind)
             records.append(kind(**fields))
-        except (ValueError, TypeError) as error:
+        except (ValueError, TypeError, RecursionError) as error:
             raise DataError(
-                f"{path}, line {number}: expected the record of a run: {error}; remove the line to repeat its run"
+                f"{path}, line {number}: expected a {kind.__name__}: {error}; remove the line to repeat its run, or "
+                "choose another file"
             ) from None
     return records
 

@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rich.table import Table
 from rich.text import Text
 
-__all__ = ["MISSING", "Cell", "markdown_table", "rich_table"]
+__all__ = ["MISSING", "Cell", "markdown_table", "plain", "rich_table"]
 
 MISSING = "-"
+
+
+def plain(text: str) -> str:
+    """Return a text as one line of Markdown that shows it as it is.
+
+    Examples
+    --------
+    >>> print(plain("a|b *c*"))
+    a\\|b \\*c\\*
+    """
+    line = re.sub(r"([\\`*|\[\]]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9]))", r"\\\1", " ".join(text.split()))
+    return re.sub(r"<(?=[A-Za-z/!?])", "&lt;", line)
 
 
 @dataclass(frozen=True)
@@ -23,9 +36,10 @@ class Cell:
 
     def markdown(self) -> str:
         """Bold or underlined."""
+        text = plain(self.text)
         if self.rank == 1 or self.alarm:
-            return f"**{self.text}**"
-        return f"<u>{self.text}</u>" if self.rank == 2 else self.text
+            return f"**{text}**"
+        return f"<u>{text}</u>" if self.rank == 2 else text
 
     def rich(self) -> Text:
         """Bold or underlined, an alarm in red."""
@@ -42,9 +56,10 @@ def markdown_table(rows: Sequence[Sequence[Cell]]) -> str:
 def rich_table(rows: Sequence[Sequence[Cell]], title: str) -> Table:
     """Return rows, the first of which is the header, for a terminal."""
     header, *body = rows
-    table = Table(box=None, pad_edge=False, title=title, title_justify="left")
+    # texts, as rich would take words in square brackets of a string for styles
+    table = Table(box=None, pad_edge=False, title=Text(title), title_justify="left")
     for number, cell in enumerate(header):
-        table.add_column(cell.text, justify="right" if number else "left")
+        table.add_column(Text(cell.text), justify="right" if number else "left")
     for row in body:
         table.add_row(*(cell.rich() for cell in row))
     return table

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from rich.table import Table
 
 from tvgnn.records import RunRecord
-from tvgnn.report.cells import MISSING, Cell, markdown_table, rich_table
+from tvgnn.report.cells import MISSING, Cell, markdown_table, plain, rich_table
 from tvgnn.report.classification_statistics import Block, Summary, blocks, welch
 from tvgnn.report.paper_figures import ACCURACY, DATASET_TITLES, METHOD_TITLES, P_VALUES
 from tvgnn.report.provenance import between_markers, provenance
@@ -127,7 +127,7 @@ def _remarks(block: Block) -> Iterator[str]:
         errors = [one.error for one in failures if (one.dataset, one.method) == (dataset, method)]
         times = "once" if len(errors) == 1 else f"{len(errors)} times"
         title = f"{METHOD_TITLES.get(method, method)} on {DATASET_TITLES.get(dataset, dataset)}"
-        yield f"{title} failed {times}: {errors[-1]}."
+        yield plain(f"{title} failed {times}: {errors[-1]}.")
 
 
 def _command(block: Block) -> str:

@@ -68,15 +68,21 @@ class ClusteringBlock:
     runs: Mapping[str, Mapping[str, Runs]]
 
     @property
+    def graphs(self) -> list[str]:
+        """Graphs whose classes are known, in the order of the tables."""
+        return [graph for graph, row in self.runs.items() if any(runs.values("nmi") for runs in row.values())]
+
+    @property
     def methods(self) -> list[str]:
-        """Methods with a run, in the order of the tables."""
-        return [name for name in CLUSTERING_TITLES if any(name in row for row in self.runs.values())]
+        """Methods with a run on such a graph, in the order of the tables."""
+        return _ordered({name for graph in self.graphs for name in self.runs[graph]}, CLUSTERING_TITLES)
 
     def average(self, method: str, name: str) -> float | None:
-        """Return the mean over all graphs of the block of a method's means, None where it lacks one."""
-        means = [row[method].mean(name) if method in row else None for row in self.runs.values()]
+        """Return the mean over these graphs of a method's means, None where it lacks one."""
+        rows = [self.runs[graph] for graph in self.graphs]
+        means = [row[method].mean(name) if method in row else None for row in rows]
         known = [mean for mean in means if mean is not None]
-        return statistics.fmean(known) if len(known) == len(means) else None
+        return statistics.fmean(known) if known and len(known) == len(means) else None
 
 
 def clustering_blocks(records: Iterable[ClusteringRecord]) -> list[ClusteringBlock]:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["clustering_figure", "principal_components", "save_figure"]
 
 _FORMATS = (".png", ".pdf", ".svg")
+_BLOCK = 8_192  # rows that are float64 at a time
 _MAX_ROWS = 2_000  # of the assignment matrix: above the height of the picture in pixels
 
 
@@ -45,11 +46,15 @@ def principal_components(x: ArrayLike, n_components: int = 2) -> NDArray[np.floa
     >>> principal_components([[0.0, 1.0], [0.0, 1.0], [3.0, 1.0]])[:, 0].round(6).tolist()
     [-1.0, -1.0, 2.0]
     """
-    centered = np.asarray(x, dtype=np.float64)
-    centered = centered - centered.mean(axis=0)
-    # F x F, as N may be millions
-    _, vectors = np.linalg.eigh(centered.T @ centered)
-    scores = centered @ vectors[:, ::-1][:, :n_components]
+    rows = np.asarray(x)
+    mean = rows.mean(axis=0, dtype=np.float64)
+    covariance = np.zeros((rows.shape[1], rows.shape[1]))  # F x F, as N may be millions
+    for start in range(0, len(rows), _BLOCK):
+        centered = rows[start : start + _BLOCK] - mean
+        covariance += centered.T @ centered
+    _, vectors = np.linalg.eigh(covariance)
+    leading = vectors[:, ::-1][:, :n_components]
+    scores = np.concatenate([(rows[start : start + _BLOCK] - mean) @ leading for start in range(0, len(rows), _BLOCK)])
     largest = np.abs(scores).argmax(axis=0)
     scores *= np.where(scores[largest, np.arange(scores.shape[1])] < 0, -1, 1)
     return np.pad(scores, ((0, 0), (0, n_components - scores.shape[1])))

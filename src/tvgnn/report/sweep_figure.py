@@ -103,10 +103,8 @@ def _draw_sizes(axes: Axes, sizes: Mapping[int, Sequence[int]]) -> None:
     for k, counts in sizes.items():
         bottom = 0
         for cluster, count in enumerate(counts):
-            look: dict[str, Any] = {
-                "facecolor": color_of(cluster),
-                "hatch": _HATCHES[cluster // len(COLORS) % len(_HATCHES)],
-            }
+            look: dict[str, Any] = {"facecolor": color_of(cluster)}
+            look["hatch"] = _HATCHES[cluster // len(COLORS) % len(_HATCHES)]
             axes.bar(k, count, bottom=bottom, width=0.85, edgecolor="white", linewidth=0.4, **look)
             bottom += count
     axes.set_title("Sizes; a colour follows a cluster", fontsize=10)

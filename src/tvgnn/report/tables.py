@@ -6,7 +6,7 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-__all__ = ["comparison_table", "metrics_table"]
+__all__ = ["comparison_table", "metric_rows", "metrics_table"]
 
 _MAX_SIZES_SHOWN = 12
 _QUALITY = {
@@ -45,7 +45,7 @@ def metrics_table(metrics: Mapping[str, Any]) -> Table:
     table = Table(show_header=False, box=None, pad_edge=False)
     table.add_column(style="bold")
     table.add_column(overflow="fold")
-    for name, text in _rows(metrics):
+    for name, text in metric_rows(metrics):
         table.add_row(name, Text(text))  # as it is: a name may contain what rich reads as markup
     return table
 
@@ -74,7 +74,8 @@ def comparison_table(rows: Sequence[Mapping[str, Any]]) -> Table:
     return table
 
 
-def _rows(metrics: Mapping[str, Any]) -> list[tuple[str, str]]:
+def metric_rows(metrics: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return name and text of what a ``metrics.json`` holds, in the order of reading; absent keys are left out."""
     rows = [(key, str(metrics[key])) for key in ("dataset", "method", "seed") if key in metrics]
     counts = [
         f"{metrics[key]:,} {key[2:]}" for key in ("n_graphs", "n_nodes", "n_edges", "n_features") if key in metrics

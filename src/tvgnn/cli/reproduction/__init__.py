@@ -2,23 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from tvgnn.cli.reproduction import figures, tables
+from tvgnn.cli.reproduction.experiment import Experiment, names_for
 from tvgnn.cli.reproduction.request import Request
 
-__all__ = ["EXPERIMENTS", "Request"]
+__all__ = ["EXPERIMENTS", "Experiment", "Request", "names_for"]
 
-EXPERIMENTS: dict[str, Callable[[Request], None]] = {
-    "datasets": tables.datasets,
-    "fig-gtv-steps": figures.gtv_steps,
-    "fig-ring": figures.ring,
-    "fig-grid": figures.grid,
-    "fig-denoising": figures.denoising,
-    "times": tables.times,
-    "table1": tables.table1,
-    "fig-assignments": figures.assignments,
-    "fig-umap": figures.umap,
-    "table2": tables.table2,
+
+def _graphs() -> tuple[str, ...]:
+    from tvgnn.experiments.studies import CITATION
+
+    return tuple(CITATION)
+
+
+def _graph_sets() -> tuple[str, ...]:
+    from tvgnn.experiments.plan import DATASETS
+
+    return DATASETS
+
+
+def _both() -> tuple[str, ...]:
+    return (*_graphs(), *_graph_sets())
+
+
+def _clustering_methods() -> tuple[str, ...]:
+    from tvgnn.experiments.methods import CLUSTERING_METHODS
+
+    return tuple(CLUSTERING_METHODS)
+
+
+def _pooling_methods() -> tuple[str, ...]:
+    from tvgnn.experiments.plan import METHODS
+
+    return METHODS
+
+
+EXPERIMENTS = {
+    "datasets": Experiment(tables.datasets, datasets=_both),
+    "fig-gtv-steps": Experiment(figures.gtv_steps),
+    "fig-ring": Experiment(figures.ring, seeds=True, max_epochs=True),
+    "fig-grid": Experiment(figures.grid, seeds=True, max_epochs=True),
+    "fig-denoising": Experiment(figures.denoising, seeds=True, max_epochs=True),
+    "times": Experiment(tables.times, datasets=_both, seeds=True, max_epochs=True),
+    "table1": Experiment(tables.table1, datasets=_graphs, methods=_clustering_methods, seeds=True, max_epochs=True),
+    "fig-assignments": Experiment(figures.assignments, datasets=_graphs, max_epochs=True),
+    "fig-umap": Experiment(figures.umap, datasets=_graphs, max_epochs=True),
+    "table2": Experiment(tables.table2, datasets=_graph_sets, methods=_pooling_methods, seeds=True, max_epochs=True),
 }
 """By name, the short ones first: the order of ``all``. Figures of trained methods use the runs of table 1."""

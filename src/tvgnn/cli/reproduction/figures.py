@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
-import numpy as np
-
 from tvgnn.cli.reproduction.request import Request
 from tvgnn.errors import DataError
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
 
     from tvgnn.experiments.clustering_runner import ClusteringOutcome
@@ -36,6 +35,8 @@ def assignments(request: Request) -> None:
 
 def umap(request: Request) -> None:
     """UMAP of the last message-passing layer, by cluster and by class."""
+    import numpy as np
+
     from tvgnn.experiments.studies import figure_jobs
     from tvgnn.report.embedding_map import embedding_figure, umap_points
     from tvgnn.report.paper_figures import CLUSTERING_TITLES
@@ -143,6 +144,8 @@ def _citation_graphs(request: Request) -> tuple[str, ...]:
 
 def _edges(graph: Graph) -> NDArray[np.int64]:
     """Both ends of the undirected edges (2, E)."""
+    import numpy as np
+
     adjacency = graph.adjacency().tocoo()
     once = adjacency.row < adjacency.col
     return np.stack([adjacency.row[once], adjacency.col[once]]).astype(np.int64)

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import time
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tvgnn.cli.options import chosen
-from tvgnn.cli.run import say
-from tvgnn.errors import DataError, TrainingError
+from tvgnn.cli.outcome import tell
+from tvgnn.errors import DataError
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from tvgnn.experiments.clustering import Arrays, ClusteringEnvironment, ClusteringJob
     from tvgnn.experiments.clustering_runner import ClusteringOutcome
+    from tvgnn.experiments.plan import Job
     from tvgnn.experiments.pool import Workers
     from tvgnn.graph.graph import Graph
-    from tvgnn.records import ClusteringRecord
+    from tvgnn.records import ClusteringRecord, RunRecord
     from tvgnn.report.cells import Cell
 
 __all__ = ["Request"]
@@ -41,14 +43,14 @@ class Request:
         Who makes runs.
     root, mirror : path or None
         Folders of datasets, as of `tvgnn.load_dataset`.
-    minutes : float or None
-        After these no further run starts.
+    deadline : float or None
+        Of `time.monotonic`; after it no further run starts.
     quick : bool
         A short form: fewer graphs, seeds and epochs.
     draw_only : bool
         No runs: tables and figures of the records at hand.
-    datasets, methods : str or None
-        Comma-separated names, None for the experiment's own choice.
+    datasets, methods : tuple of str, or None
+        Names, of which an experiment takes those that it knows; None for its own choice.
     seeds, max_epochs : int or None
         None for the experiment's own choice.
 
@@ -59,25 +61,29 @@ class Request:
     workers: Workers
     root: Path | None = None
     mirror: Path | None = None
-    minutes: float | None = None
+    deadline: float | None = None
     quick: bool = False
     draw_only: bool = False
-    datasets: str | None = None
-    methods: str | None = None
+    datasets: tuple[str, ...] | None = None
+    methods: tuple[str, ...] | None = None
     seeds: int | None = None
     max_epochs: int | None = None
 
     def chosen_datasets(self, known: Sequence[str], default: Sequence[str]) -> tuple[str, ...]:
         """Return the datasets that were asked for, else the default."""
-        return tuple(default) if self.datasets is None else chosen("--datasets", self.datasets, known)
+        return tuple(default) if self.datasets is None else tuple(name for name in self.datasets if name in known)
 
     def chosen_methods(self, known: Sequence[str]) -> tuple[str, ...]:
         """Return the methods that were asked for, else all."""
-        return tuple(known) if self.methods is None else chosen("--methods", self.methods, known)
+        return tuple(known) if self.methods is None else tuple(name for name in self.methods if name in known)
 
     def epochs(self, full: int, quick: int) -> int:
         """Return the largest number of epochs: the one asked for, else one of these."""
         return self.max_epochs or (quick if self.quick else full)
+
+    def minutes(self) -> float | None:
+        """Return the time that is left for starting runs, None for any time."""
+        return None if self.deadline is None else max(0.0, self.deadline - time.monotonic()) / 60
 
     def graph(self, name: str, seed: int = 0) -> Graph:
         """Load a graph."""
@@ -107,11 +113,28 @@ class Request:
                     advance(f"{record.dataset}, {record.method}, seed {record.seed}: {result}")
 
                 outcome = run_clusterings(
-                    jobs, self.out, self.environment, workers=self.workers, minutes=self.minutes,
+                    jobs, self.out, self.environment, workers=self.workers, minutes=self.minutes(),
                     on_start=start, on_record=show,
                 )  # fmt: skip
-        self._tell(outcome)
+        self.tell(list(outcome.records.values()), outcome.left)
         return outcome
+
+    def tell(
+        self, records: Sequence[RunRecord] | Sequence[ClusteringRecord], left: Sequence[ClusteringJob] | Sequence[Job]
+    ) -> None:
+        """Say which runs failed and how many are left.
+
+        Raises
+        ------
+        TrainingError
+            Every run failed.
+        DataError
+            There is not one record.
+        """
+        same = "the same command makes them"
+        tell(records, left, f"without --draw-only {same}" if self.draw_only else same)
+        if not records:
+            raise DataError(f"expected records of this experiment in {self.out}, found none; allow time for a run")
 
     def arrays(self, outcome: ClusteringOutcome, dataset: str) -> dict[str, Arrays]:
         """Return the kept arrays of one dataset by method, in the order of the jobs.
@@ -144,39 +167,29 @@ class Request:
 
     def write_text(self, name: str, text: str) -> None:
         """Write a file of the output folder, whole or not at all, and say so."""
-        path, part = self.out / name, self.out / f"{name}.part"
-        try:
-            self.out.mkdir(parents=True, exist_ok=True)
-            part.write_text(text, encoding="utf-8")
-            part.replace(path)
-        except OSError as error:
-            raise DataError(f"{path}: cannot be written: {error.strerror}; choose another folder with --out") from None
-        print(f"wrote {path}")
+        self._write(self.out / name, lambda part: part.write_text(text, encoding="utf-8"))
+        print(f"wrote {self.out / name}")
 
     def write_figure(self, name: str, figure: Figure) -> None:
-        """Write a figure as picture and as vectors, and say so."""
+        """Write a figure as picture and as vectors, each whole or not at all, and say so."""
         from tvgnn.report.figures import save_figure
 
-        folder = self.out / _FIGURES
+        path = self.out / _FIGURES / name
+        for ending in _FORMATS:
+            self._write(path.with_name(f"{name}.{ending}"), lambda part: save_figure(figure, part))
+        print(f"wrote {path}.{{{','.join(_FORMATS)}}}")
+
+    def _write(self, path: Path, write: Callable[[Path], object]) -> None:
+        """Let a function write a file under another name of the same ending, then rename it."""
+        part = path.with_name(f".{path.stem}.part{path.suffix}")
         try:
-            folder.mkdir(parents=True, exist_ok=True)
-            for ending in _FORMATS:
-                save_figure(figure, folder / f"{name}.{ending}")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write(part)
+            part.replace(path)
         except OSError as error:
             raise DataError(
-                f"{folder}: cannot be written: {error.strerror}; choose another folder with --out"
+                f"{path}: cannot be written: {error.strerror or error}; choose another folder with --out"
             ) from None
-        print(f"wrote {folder / name}.{{{','.join(_FORMATS)}}}")
-
-    def _tell(self, outcome: ClusteringOutcome) -> None:
-        failures = [record for record in outcome.records.values() if not record.finished]
-        if failures and len(failures) == len(outcome.records):
-            raise TrainingError(f"every run failed, the last one: {failures[-1].error}")
-        for record in failures:
-            say("warning", f"{record.method} on {record.dataset}, seed {record.seed}, failed: {record.error}")
-        if outcome.left:
-            total = len(outcome.records) - len(failures) + len(outcome.left)
-            how = "without --draw-only the same command makes them" if self.draw_only else "the same command makes them"
-            say("note", f"{len(outcome.left)} of {total} runs are left; {how}")
-        if not outcome.records:
-            raise DataError(f"expected records of this experiment in {self.out}, found none; allow time for a run")
+        finally:
+            with suppress(OSError):
+                part.unlink()

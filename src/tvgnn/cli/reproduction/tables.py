@@ -57,15 +57,16 @@ def times(request: Request) -> None:
     """Training time an epoch of the four clustering and the six classification methods."""
     from dataclasses import replace
 
-    # one run at a time, or they would slow each other down
     from joblib import cpu_count
 
     from tvgnn.experiments.plan import DATASETS, METHODS
+    from tvgnn.experiments.pool import Workers
     from tvgnn.experiments.studies import CITATION, times_jobs
     from tvgnn.report.provenance import provenance
     from tvgnn.report.times_table import classification_time_rows, clustering_time_rows
 
-    alone = replace(request, workers=replace(request.workers, jobs=1, threads=int(cpu_count())))
+    # one run at a time and on one machine, whatever the other tables use: they would slow each other down
+    alone = replace(request, workers=Workers(1, int(cpu_count())))
     known = (*CITATION, *DATASETS)
     sets = tuple(name for name in DATASETS if not name.endswith("-small"))
     wanted = request.chosen_datasets(known, ("cora", *_QUICK_SETS) if request.quick else (*CITATION, *sets))
@@ -119,13 +120,13 @@ def _classify(
 ) -> Outcome:
     from tvgnn.cli.benchmark import run_plan
     from tvgnn.experiments.plan import Plan, Settings
+    from tvgnn.experiments.runner import stored_benchmark
 
     plan = Plan(datasets, methods, tuple(range(folds)), runs, Settings(max_epochs=max_epochs))
-    return run_plan(
-        plan,
-        request.out / _CLASSIFICATION,
-        request.root,
-        request.mirror,
-        workers=request.workers,
-        minutes=0 if request.draw_only else request.minutes,
-    )
+    out = request.out / _CLASSIFICATION
+    if request.draw_only:
+        outcome = stored_benchmark(plan, out)
+    else:
+        outcome = run_plan(plan, out, request.root, request.mirror, workers=request.workers, minutes=request.minutes())
+    request.tell(outcome.records, outcome.left)
+    return outcome

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from tvgnn.ops._numba import as_array, inline, kernel, use_threads
 
-__all__ = ["add_gradient", "backward", "forward"]
+__all__ = ["add_gradient", "backward", "forward", "measure_column"]
 
 _ROWS = 4096  # of a piece of work
 
@@ -47,6 +47,25 @@ def _select(values, rank):
     return values[rank]
 
 
+@inline
+def measure_column(s, k, first, last, rho):
+    """Norm of column k over the rows first..last, at least one, and the first row that holds its quantile."""
+    nodes = last - first
+    numbers, values = np.empty(nodes, s.dtype), np.empty(nodes, s.dtype)
+    for i in range(nodes):
+        numbers[i] = values[i] = s[first + i, k]
+    above = min(np.int64(math.floor(nodes / (rho + 1.0))), nodes - 1)
+    quantile = _select(values, nodes - 1 - above)
+    total = np.float64(0)  # a column of 10^5 float32 values would lose three digits
+    holder = -1
+    for i in range(nodes):
+        difference = numbers[i] - quantile
+        total += s.dtype.type(rho) * difference if difference >= 0 else -difference
+        if holder < 0 and difference == 0:
+            holder = first + i
+    return total, (holder if holder >= 0 else first)
+
+
 @kernel
 def _select_and_measure(s, graph_ptr, rho, norms, holders):
     """Norm and quantile holder (row in ``s``, the first of equals) of every column of every graph, both (B, K).
@@ -56,26 +75,10 @@ def _select_and_measure(s, graph_ptr, rho, norms, holders):
     graphs, clusters = norms.shape
     for column in prange(graphs * clusters):
         b, k = column // clusters, column % clusters
-        first, last = graph_ptr[b], graph_ptr[b + 1]
-        nodes = last - first
         norms[b, k] = 0
         holders[b, k] = -1
-        if nodes == 0:
-            continue
-        numbers, values = np.empty(nodes, s.dtype), np.empty(nodes, s.dtype)
-        for i in range(nodes):
-            numbers[i] = values[i] = s[first + i, k]
-        above = min(np.int64(math.floor(nodes / (rho + 1.0))), nodes - 1)
-        quantile = _select(values, nodes - 1 - above)
-        total = np.float64(0)  # a column of 10^5 float32 values would lose three digits
-        holder = -1
-        for i in range(nodes):
-            difference = numbers[i] - quantile
-            total += s.dtype.type(rho) * difference if difference >= 0 else -difference
-            if holder < 0 and difference == 0:
-                holder = first + i
-        norms[b, k] = total
-        holders[b, k] = holder if holder >= 0 else first
+        if graph_ptr[b + 1] > graph_ptr[b]:
+            norms[b, k], holders[b, k] = measure_column(s, k, graph_ptr[b], graph_ptr[b + 1], rho)
 
 
 @inline

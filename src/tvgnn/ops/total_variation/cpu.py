@@ -21,11 +21,12 @@ from tvgnn.ops._numba import (
     use_threads,
 )
 
-__all__ = ["add_gradient", "backward", "forward"]
+__all__ = ["add_gradient", "backward", "forward", "row_distance"]
 
 
 @inline
-def _distance(s, i, j):
+def row_distance(s, i, j):
+    """``||s_i - s_j||_1``."""
     total = s.dtype.type(0)
     for k in range(s.shape[1]):
         total += abs(s[i, k] - s[j, k])
@@ -42,7 +43,7 @@ def _node_variation(s, indptr, indices, weights, out):
             first, last, slot = piece(plan, task, i, indptr)
             total = s.dtype.type(0)
             for e in range(first, last):
-                distance = _distance(s, i, indices[e])
+                distance = row_distance(s, i, indices[e])
                 total += weights[e] * distance if weights.shape[0] > 0 else distance
             if slot >= 0:
                 partial[slot, 0] = total
@@ -95,7 +96,7 @@ def _weight_gradient(s, g, indptr, indices, dw):
         for i in range(plan[task, 0], last_row(plan, task)):
             first, last, _ = piece(plan, task, i, indptr)
             for e in range(first, last):
-                dw[e] = g[i] * _distance(s, i, indices[e])
+                dw[e] = g[i] * row_distance(s, i, indices[e])
 
 
 def forward(s: Tensor, lists: Lists) -> Tensor:

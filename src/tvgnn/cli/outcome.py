@@ -1,0 +1,53 @@
+"""What a user is told of the runs behind a table or figure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from tvgnn.cli.run import say
+from tvgnn.errors import TrainingError
+from tvgnn.records import ClusteringRecord, RunRecord
+
+__all__ = ["tell"]
+
+
+class _Keyed(Protocol):
+    @property
+    def key(self) -> tuple[Any, ...]: ...
+
+
+def tell(
+    records: Sequence[RunRecord] | Sequence[ClusteringRecord],
+    left: Sequence[_Keyed],
+    how: str = "the same command makes them",
+) -> None:
+    """Say which runs failed, and how many are left.
+
+    Parameters
+    ----------
+    records : sequence of RunRecord or ClusteringRecord
+        The latest of each run.
+    left : sequence of jobs
+        Those without a result, failed ones included.
+    how : str
+        What makes them.
+
+    Raises
+    ------
+    TrainingError
+        Every run failed.
+    """
+    failures = [record for record in records if not record.finished]
+    if failures and len(failures) == len(records):
+        raise TrainingError(f"every run failed, the last one: {failures[-1].error}")
+    for record in failures:
+        say("warning", f"{_title(record)} failed: {record.error}")
+    if left:
+        total = len({one.key for one in records} | {one.key for one in left})
+        say("note", f"{len(left)} of {total} runs are left; {how}")
+
+
+def _title(record: RunRecord | ClusteringRecord) -> str:
+    which = f"fold {record.fold}, run {record.run}" if isinstance(record, RunRecord) else f"seed {record.seed}"
+    return f"{record.method} on {record.dataset}, {which}"

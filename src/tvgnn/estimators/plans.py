@@ -1,0 +1,98 @@
+"""What a preset of `TVClustering` prepares, needs and trains."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from torch import Tensor
+
+from tvgnn.estimators.feature_scaling import FeatureScaling
+from tvgnn.estimators.inputs import NetworkInputs, estimated_bytes
+from tvgnn.estimators.quality.preparation import FeaturePreparation
+from tvgnn.estimators.quality.recipe import fit_quality, quality_bytes
+from tvgnn.estimators.restarts import network_config, train_best
+from tvgnn.graph.adjacency import Adjacency
+from tvgnn.graph.graph import Graph
+from tvgnn.graph.sparse_matrix import SparseMatrix
+from tvgnn.training.loop import TrainingResult
+
+__all__ = ["ClusteringNetwork", "Preparation", "expected_bytes", "prepare", "train_network"]
+
+Preparation = FeatureScaling | FeaturePreparation
+
+
+class ClusteringNetwork(Protocol):
+    """What the estimator needs of a trained network."""
+
+    config: Any
+    pool: Any
+
+    def infer(self, x: Tensor | SparseMatrix, adjacency: Adjacency) -> tuple[Tensor, Tensor]:
+        """Return (assignments, embedding)."""
+        ...
+
+    def state_dict(self) -> dict[str, Tensor]:
+        """Parameters and buffers by name."""
+        ...
+
+
+def prepare(preset: str, x: Any, feature_norm: str | None) -> Preparation:
+    """Fit the preparation of features x (N, F)."""
+    return (FeaturePreparation if preset == "quality" else FeatureScaling).fit(x, feature_norm)
+
+
+def expected_bytes(
+    preset: str, graph: Graph, n_clusters: int, parameters: dict[str, Any], memory: str, precision: str
+) -> int:
+    """Peak of what training will add to the memory of the process.
+
+    Raises:
+        ValueError: a value is out of range, or an option that the preset does not have.
+
+    """
+    if preset == "quality":
+        if precision != "float32":
+            raise ValueError(f"expected precision='float32' with preset='quality', got {precision!r}")
+        return quality_bytes(graph, graph.x, parameters["hidden_channels"])
+    return estimated_bytes(graph, network_config(graph.num_features, n_clusters, parameters), memory, precision)
+
+
+def train_network(
+    preset: str,
+    graph: Graph,
+    x: Any,
+    n_clusters: int,
+    parameters: dict[str, Any],
+    *,
+    random_state: Any,
+    device: str,
+    verbose: bool,
+    backend: str,
+    memory: str,
+    precision: str,
+) -> tuple[Any, NetworkInputs, TrainingResult, dict[str, Any]]:
+    """Train on prepared features x (N, F).
+
+    Returns:
+        The network, its inputs, the course of training, and what the data chose.
+
+    """
+    if preset == "quality":
+        model, result, choices = fit_quality(
+            graph, x, n_clusters, parameters, random_state=random_state, device=device, backend=backend
+        )
+        return model, NetworkInputs.from_graph(graph, x, model.config.hidden_channels, device), result, choices
+    config = network_config(graph.num_features, n_clusters, parameters)
+    inputs = NetworkInputs.from_graph(graph, x, config.hidden_channels, device)
+    network, result = train_best(
+        inputs,
+        config,
+        parameters,
+        random_state=random_state,
+        device=device,
+        verbose=verbose,
+        backend=backend,
+        memory=memory,
+        precision=precision,
+    )
+    return network, inputs, result, {}

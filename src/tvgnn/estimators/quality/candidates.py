@@ -1,0 +1,119 @@
+"""Partitions of more and more smoothed embeddings, of which the most informative one is kept."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from sklearn.cluster import KMeans
+from threadpoolctl import threadpool_limits
+from torch import Tensor
+
+from tvgnn.estimators.quality.information import PartitionInformation
+from tvgnn.graph.adjacency import Adjacency
+from tvgnn.ops.gtv_step import gtv_step
+
+__all__ = ["Candidate", "best_candidate"]
+
+_GRID = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
+_PATIENCE = 3  # numbers of steps without a better partition before the search ends
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """One amount of smoothing and the best partition found with it.
+
+    Attributes:
+        thresholds: of its GTV steps.
+        mean, scale: (q,) that standardise the embedding and weigh its columns.
+        embedding: (N, q) rows of length 1.
+        centers: (K, q) of k-means.
+        labels: (N,) int64.
+        nats: what the labels explain, see `PartitionInformation`.
+
+    """
+
+    thresholds: tuple[float, ...]
+    mean: np.ndarray
+    scale: np.ndarray
+    embedding: np.ndarray
+    centers: np.ndarray
+    labels: np.ndarray
+    nats: float
+
+
+def best_candidate(
+    z: Tensor,
+    ratios: np.ndarray,
+    averaging: Adjacency,
+    information: PartitionInformation,
+    n_clusters: int,
+    *,
+    n_init: int,
+    num_layers: int | None,
+    random: np.random.RandomState,
+    backend: str = "auto",
+) -> tuple[Candidate, dict[int, float]]:
+    """Smooth, cluster and judge until more smoothing explains less.
+
+    Parameters:
+        z: (N, q) features in the encoder's directions.
+        ratios: (q,) signal-to-noise ratios.
+        averaging: N nodes, see `averaging_adjacency`.
+        information: judges partitions.
+        n_clusters: K.
+        n_init: starts of k-means for each amount of smoothing.
+        num_layers: number of GTV steps; None to let the data choose.
+        random: seeds k-means.
+        backend: see `select_backend`.
+
+    Returns:
+        The candidate of the highest `nats`, and the highest nats by number of steps.
+
+    """
+    grid = _GRID if num_layers is None else (num_layers,)
+    thresholds: list[float] = []
+    best: Candidate | None = None
+    tried: dict[int, float] = {}
+    for steps in grid:
+        while len(thresholds) < steps:
+            thresholds.append(_mean_distance(z, averaging))
+            z = gtv_step(z, averaging, thresholds[-1], thresholds[-1], backend=backend)
+        mean, scale, embedding = _weighted(z.cpu().numpy(), ratios)
+        for _ in range(n_init):
+            seed = int(random.randint(2**31 - 1))
+            with threadpool_limits(torch.get_num_threads()):
+                found = KMeans(n_clusters, n_init=1, random_state=seed).fit(embedding)
+            labels = found.labels_.astype(np.int64)
+            nats = information.of(labels, n_clusters)
+            tried[steps] = max(nats, tried.get(steps, -np.inf))
+            if best is None or nats > best.nats:
+                best = Candidate(tuple(thresholds), mean, scale, embedding, found.cluster_centers_, labels, nats)
+        if best is not None and sum(number > len(best.thresholds) for number in tried) >= _PATIENCE:
+            break
+    if best is None:
+        raise ValueError(f"expected n_init >= 1, got {n_init}")
+    return best, tried
+
+
+def _weighted(z: np.ndarray, ratios: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Columns standardised and weighed by their signal-to-noise ratio, then rows of length 1."""
+    mean, deviation = z.mean(0), z.std(0)
+    varies = (deviation > 1e-6 * np.abs(mean).max(initial=1e-30)) & (ratios > 0)
+    # Infinite scale: a column that says nothing becomes 0
+    scale = np.where(varies, deviation / np.where(varies, ratios / ratios.max(initial=1e-30), 1), np.float32(3e38))
+    embedding = (z - mean) / scale
+    length = np.linalg.norm(embedding, axis=1, keepdims=True)
+    return mean, scale.astype(np.float32), (embedding / np.maximum(length, 1e-12)).astype(np.float32)
+
+
+def _mean_distance(z: Tensor, adjacency: Adjacency) -> float:
+    """Mean L1 distance over the edges, 1 where nothing differs; a sample of edges on large graphs."""
+    entries = adjacency.num_entries
+    rows = adjacency.rows()
+    chosen = torch.arange(0, entries, max(1, entries // 200_000), device=rows.device)
+    if not chosen.numel():
+        return 1.0
+    distance = (z[rows[chosen]] - z[adjacency.indices[chosen].long()]).abs().sum(1).mean().item()
+    return distance if distance > 0 else 1.0

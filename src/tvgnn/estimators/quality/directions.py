@@ -1,0 +1,91 @@
+"""Self-supervised linear encoder in closed form: what a node has in common with its neighbours."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse as sp
+from sklearn.utils.extmath import randomized_svd
+
+from tvgnn.graph.graph import Graph
+
+__all__ = ["Directions", "averaging_matrix", "mean_edge_weight", "neighborhood_directions"]
+
+_LARGEST_RANK = 256  # of the features before the eigenproblem, whose time grows with its cube
+_ROWS_PER_RANK = 4  # fewer rows do not determine a covariance of that rank
+_RIDGE = 0.1  # of the mean variance, added to the noise: no direction is trusted beyond a ratio of 10 to 1
+
+
+@dataclass(frozen=True, eq=False)
+class Directions:
+    """A fitted encoder.
+
+    Attributes:
+        weight: (F, q) float32, features to directions.
+        ratios: (q,) signal-to-noise ratio of each, falling.
+        reduced: (N, r) float32, the features after the SVD, which the directions were found in and partitions are
+            judged by.
+
+    """
+
+    weight: np.ndarray
+    ratios: np.ndarray
+    reduced: np.ndarray
+
+
+def neighborhood_directions(graph: Graph, x: Any, width: int, random: np.random.RandomState) -> Directions:
+    """Find the directions of the features in which neighbourhoods differ most, relative to what differs within them.
+
+    Two views of a node, each the mean over a random part of its neighbourhood, share what the neighbourhood has in
+    common; what differs between its members is noise. The linear encoder that maximises the correlation of the two
+    views under decorrelated outputs (the objective that CCA-SSG trains by gradient, Zhang et al., NeurIPS 2021) solves
+    an eigenproblem: ``B v = ratio W v``, with B the scatter of the neighbourhoods' means and W that within them. That
+    is Fisher's discriminant with neighbourhoods for classes. No epochs, so nothing to stop.
+
+    Parameters:
+        graph: N nodes.
+        x: (N, F) prepared features, dense or CSR.
+        width: q, at most; fewer where the features have a smaller rank.
+        random: for the randomised SVD.
+
+    """
+    rank = max(1, min(_LARGEST_RANK, x.shape[1], x.shape[0] // _ROWS_PER_RANK))
+    basis = None
+    if rank < x.shape[1]:
+        components = randomized_svd(x, rank, random_state=random)[2]
+        basis = components.T.astype(np.float32)
+    reduced = np.asarray(_dense(x) if basis is None else x @ basis, dtype=np.float32)
+    centred = reduced - reduced.mean(0)
+    averaging = averaging_matrix(graph)
+    means = averaging @ centred
+    between = (means.T @ means).astype(np.float64)
+    listed = np.asarray(averaging.sum(0)).ravel()[:, None].astype(np.float32)
+    within = (centred.T @ (listed * centred)).astype(np.float64) - between
+    variance = max(float(np.square(centred, dtype=np.float64).sum()) / rank, np.finfo(np.float32).tiny)
+    noise = within + _RIDGE * variance * np.eye(rank)
+    q = min(width, rank)
+    ratios, vectors = scipy.linalg.eigh(between, noise, subset_by_index=(rank - q, rank - 1))
+    vectors = vectors[:, ::-1] * np.sqrt(len(reduced))  # noise of variance 1 per node
+    vectors *= np.sign(vectors[np.abs(vectors).argmax(0), np.arange(q)])  # the solver leaves signs open
+    weight = vectors if basis is None else basis @ vectors
+    return Directions(weight.astype(np.float32), np.maximum(ratios[::-1], 0), reduced)
+
+
+def averaging_matrix(graph: Graph) -> sp.csr_array:
+    """Mean over a node and its neighbours, (N, N); the node itself weighs as much as the mean edge of the graph."""
+    adjacency = sp.csr_array(graph.adjacency(), dtype=np.float32)
+    loop = mean_edge_weight(graph)
+    sums = np.asarray(adjacency.sum(1)).ravel() + loop
+    return sp.csr_array(sp.diags_array((1 / sums).astype(np.float32)) @ (adjacency + loop * sp.eye_array(len(sums))))
+
+
+def mean_edge_weight(graph: Graph) -> float:
+    """Mean weight of the edges, 1 where there are none."""
+    return float(graph.weights.mean()) if graph.is_weighted and graph.weights.size else 1.0
+
+
+def _dense(x: Any) -> Any:
+    return x.toarray() if sp.issparse(x) else x

@@ -1,0 +1,147 @@
+"""Which scaling features need, read off the features themselves and applied to every later input."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from tvgnn.estimators.feature_scaling import FeatureScaling, is_bag_of_words
+from tvgnn.graph._normalize import normalize_rows
+
+__all__ = ["STEPS", "FeaturePreparation", "arrays_of_steps", "choose_steps"]
+
+STEPS = ("log1p", "idf", "standardize", "l1", "l2")
+_WEIGHTED_SLOPE = 0.5  # half way between raw counts (0) and values that carry the IDF already (1)
+_FEWEST_ROWS = 5  # a column seen in fewer rows says little about the mean of its values
+
+
+@dataclass(frozen=True, eq=False)
+class FeaturePreparation:
+    """Fitted steps; behaves like `FeatureScaling`.
+
+    Attributes:
+        kind: names of the steps joined by ``+``, such as ``"log1p+idf+l2"``, or None for no step.
+        mean: (F,) subtracted from every row, or None; sparse features are never shifted.
+        scale: (F,) that every row is divided by, or None.
+
+    Example:
+        >>> x = np.array([[1.0, 1, 0, 0, 0, 0], [1.0, 0, 1, 0, 0, 0], [1, 0, 0, 0, 0, 0]])
+        >>> prepared = FeaturePreparation.fit(x, "idf")
+        >>> prepared.transform(x).astype(float).round(2)[0].tolist()  # what every row has, says nothing
+        [0.0, 1.1, 0.0, 0.0, 0.0, 0.0]
+
+    """
+
+    kind: str | None
+    mean: np.ndarray | None = None
+    scale: np.ndarray | None = None
+
+    @property
+    def steps(self) -> tuple[str, ...]:
+        """Names of the steps, in their order."""
+        return () if self.kind is None else tuple(self.kind.split("+"))
+
+    @classmethod
+    def fit(cls, x: Any, kind: str | None = "auto") -> FeaturePreparation:
+        """Fit steps to features x (N, F), dense or CSR.
+
+        Parameters:
+            x: features.
+            kind: ``"auto"`` for `choose_steps`; else names of `STEPS` joined by ``+``, or None.
+
+        Raises:
+            ValueError: an unknown step, or two that exclude each other.
+
+        """
+        steps = choose_steps(x) if kind == "auto" else _checked(kind)
+        mean = scale = None
+        if "standardize" in steps:
+            scaling = FeatureScaling.fit(_log1p(x) if "log1p" in steps else x, "standardize")
+            mean, scale = scaling.mean, scaling.scale
+        elif "idf" in steps:
+            idf = np.log(x.shape[0] / np.maximum(_rows_with(x), 1))
+            scale = np.where(idf > 0, 1 / np.maximum(idf, 1e-300), np.inf)
+        return cls("+".join(steps) or None, mean, scale)
+
+    def transform(self, x: Any) -> Any:
+        """Prepared features, (M, F) float32, dense or CSR as given."""
+        steps = self.steps
+        if "log1p" in steps:
+            x = _log1p(x)
+        x = FeatureScaling("standardize", self.mean, self.scale).transform(x)
+        for norm in ("l1", "l2"):
+            if norm in steps:
+                x = normalize_rows(x, norm)
+        return x
+
+
+def arrays_of_steps(kind: str | None, sparse: bool) -> int:
+    """How many of ``mean`` and ``scale`` a fitted preparation has.
+
+    Raises:
+        ValueError: an unknown step.
+
+    """
+    steps = _checked(kind)
+    if "idf" in steps or "standardize" not in steps:
+        return int("idf" in steps)
+    return 1 if sparse else 2
+
+
+def _checked(kind: str | None) -> tuple[str, ...]:
+    steps = () if kind is None else tuple(kind.split("+"))
+    known = all(step in STEPS for step in steps) and len(set(steps)) == len(steps)
+    if not known or {"idf", "standardize"} <= set(steps):
+        raise ValueError(
+            f"expected feature_norm to be 'auto', None or different steps of {', '.join(STEPS)} joined by '+', of idf "
+            f"and standardize only one, got {kind!r}"
+        )
+    return steps
+
+
+def choose_steps(x: Any) -> tuple[str, ...]:
+    """Steps for features x (N, F), dense or CSR, from their values alone.
+
+    - Bags (non-negative and mostly zero, or nothing but 0 and 1): ``l2``, since the length of a document is not its
+      topic; before it ``idf``, since words that all rows share say nothing, unless the values carry it already; and
+      ``log1p`` where entries are counts above 1.
+    - Anything else are measurements: ``standardize``, so that units do not matter.
+
+    Whether values carry an IDF: in TF-IDF the mean of a column's non-zero values grows in proportion to the column's
+    IDF, in counts it does not. The slope of one on the other in logarithms is 1 and about 0.
+    """
+    values = x.data if sp.issparse(x) else x
+    nonzero = values[values != 0]
+    binary = nonzero.size > 0 and bool((nonzero == 1).all())
+    if not binary and not is_bag_of_words(x):
+        return ("standardize",)
+    if binary:
+        return ("idf", "l2")
+    if bool((nonzero == np.round(nonzero)).all()):
+        return ("log1p", "idf", "l2")
+    return ("l2",) if _slope_on_idf(x) > _WEIGHTED_SLOPE else ("idf", "l2")
+
+
+def _slope_on_idf(x: Any) -> float:
+    rows, sums = _rows_with(x), np.asarray(x.sum(0)).ravel()
+    seen = (rows >= _FEWEST_ROWS) & (rows < x.shape[0])
+    if seen.sum() < 2:
+        return 0.0
+    idf, means = np.log(np.log(x.shape[0] / rows[seen])), np.log(sums[seen] / rows[seen])
+    centred = idf - idf.mean()
+    spread = float(centred @ centred)
+    return float(centred @ (means - means.mean())) / spread if spread > 0 else 0.0
+
+
+def _rows_with(x: Any) -> np.ndarray:
+    """Rows in which each column is not 0, (F,)."""
+    if sp.issparse(x):
+        return np.bincount(x.indices[x.data != 0], minlength=x.shape[1])
+    return np.count_nonzero(x, axis=0)
+
+
+def _log1p(x: Any) -> Any:
+    return sp.csr_array((np.log1p(x.data), x.indices, x.indptr), shape=x.shape) if sp.issparse(x) else np.log1p(x)

@@ -1,0 +1,143 @@
+"""A linear GTVConv encoder with further GTV steps, and a linear head: the network of ``preset="quality"``."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from typing import Any, cast
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import normalize
+
+from tvgnn.graph.adjacency import Adjacency
+from tvgnn.graph.sparse_matrix import SparseMatrix
+from tvgnn.layers.gtv_conv import GTVConv
+from tvgnn.ops.gtv_step import gtv_step
+from tvgnn.pooling.asym_cheeger_cut import AsymCheegerCutPooling
+
+__all__ = ["SmoothedClusteringConfig", "SmoothedClusteringModel", "averaging_adjacency"]
+
+
+@dataclass(frozen=True)
+class SmoothedClusteringConfig:
+    """Architecture and objective.
+
+    Attributes:
+        in_channels: width of the node features.
+        n_clusters: K, an upper bound on the clusters in use.
+        hidden_channels: width of the embedding.
+        thresholds: of each GTV step, the distance from which a neighbour's pull stops growing.
+        loop_weight: weight with which a node counts itself beside its neighbours.
+        totvar_coeff: weight of the total variation loss.
+        balance_coeff: weight of the balance loss.
+
+    Raises:
+        ValueError: a value is out of range.
+
+    """
+
+    in_channels: int
+    n_clusters: int
+    hidden_channels: int
+    thresholds: tuple[float, ...]
+    loop_weight: float = 1.0
+    totvar_coeff: float = 0.785
+    balance_coeff: float = 0.514
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "thresholds", tuple(self.thresholds))
+        if not self.thresholds or not all(value > 0 for value in self.thresholds):
+            raise ValueError(f"expected at least one GTV step with a threshold > 0, got {self.thresholds}")
+        if not self.loop_weight > 0:
+            raise ValueError(f"expected loop_weight > 0, got {self.loop_weight}")
+        for name in ("totvar_coeff", "balance_coeff"):
+            if not 0 <= getattr(self, name) < math.inf:
+                raise ValueError(f"expected {name} to be a number >= 0, got {getattr(self, name)}")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, for JSON."""
+        return asdict(self) | {"thresholds": list(self.thresholds)}
+
+
+class SmoothedClusteringModel(nn.Module):
+    """Soft assignments ``softmax(C y + b)``; y is ``(z - mean) / scale``, rows of length 1, and z GTV steps on ``X W``.
+
+    Every step is scale free: it is the GTV step on the averaging adjacency ``a_ij / (loop + sum_j a_ij)`` with
+    ``delta = eps = threshold``, so neighbours nearer than the threshold are averaged and farther ones pull as if they
+    stood at the threshold. It is a contraction whatever the degrees and the scale of z.
+
+    Parameters:
+        config: architecture.
+        backend: see `select_backend`.
+
+    Shapes:
+        x (N, in_channels) dense or `SparseMatrix`; adjacency of N nodes; assignments (N, K); embedding
+        (N, hidden_channels).
+
+    Example:
+        >>> model = SmoothedClusteringModel(SmoothedClusteringConfig(3, 2, 2, thresholds=(1.0,)))
+        >>> path = Adjacency.from_edge_index(torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]]), None, 3)
+        >>> assignments, embedding = model.infer(torch.randn(3, 3), path)
+        >>> assignments.shape, embedding.shape
+        (torch.Size([3, 2]), torch.Size([3, 2]))
+
+    """
+
+    mean: Tensor
+    scale: Tensor
+
+    def __init__(self, config: SmoothedClusteringConfig, *, backend: str = "auto") -> None:
+        super().__init__()
+        self.config, self.backend = config, backend
+        first, width = config.thresholds[0], config.hidden_channels
+        self.conv = GTVConv(
+            config.in_channels, width, bias=False, delta_coeff=first, eps=first, act=None, backend=backend
+        )
+        self.register_buffer("mean", torch.zeros(width))
+        self.register_buffer("scale", torch.ones(width))
+        self.pool = AsymCheegerCutPooling(
+            config.n_clusters,
+            [width],
+            totvar_coeff=config.totvar_coeff,
+            balance_coeff=config.balance_coeff,
+            backend=backend,
+        )
+
+    @property
+    def head(self) -> nn.Linear:
+        """The linear layer that scores the clusters."""
+        return cast(nn.Linear, self.pool.mlp[-1])
+
+    @torch.no_grad()
+    def embed(self, x: Tensor | SparseMatrix, adjacency: Adjacency) -> Tensor:
+        """Embedding (N, hidden_channels), rows of length 1."""
+        averaging = averaging_adjacency(adjacency, self.config.loop_weight)
+        z = self.conv(x, averaging)
+        for threshold in self.config.thresholds[1:]:
+            z = gtv_step(z, averaging, threshold, threshold, backend=self.backend)
+        return normalize((z - self.mean) / self.scale, dim=1)
+
+    def forward(self, x: Tensor | SparseMatrix, adjacency: Adjacency) -> tuple[Tensor, Tensor]:
+        """Return (assignments, embedding); only the head carries gradients."""
+        hidden = self.embed(x, adjacency)
+        return self.pool.select(hidden), hidden
+
+    @torch.no_grad()
+    def infer(self, x: Tensor | SparseMatrix, adjacency: Adjacency) -> tuple[Tensor, Tensor]:
+        """Return (assignments, embedding) without recording gradients."""
+        return self(x, adjacency)
+
+
+def averaging_adjacency(adjacency: Adjacency, loop_weight: float) -> Adjacency:
+    """``a_ij / (loop_weight + sum_j a_ij)``: a step towards the mean of a node and its neighbours; for inference.
+
+    Parameters:
+        adjacency: N nodes.
+        loop_weight: weight of the node itself, > 0.
+
+    """
+    sums = adjacency.degrees(torch.float32) + loop_weight
+    values = adjacency.weights(torch.float32) / sums[adjacency.rows()]
+    # Not symmetric any more, and without column lists, which only a backward pass would read
+    return Adjacency(adjacency.indptr, adjacency.indices, values, adjacency.num_nodes)

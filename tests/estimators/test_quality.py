@@ -1,0 +1,167 @@
+import json
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import torch
+from sklearn.metrics import adjusted_rand_score
+
+from tvgnn import Graph, TVClustering
+from tvgnn.estimators.quality.candidates import best_candidate
+from tvgnn.estimators.quality.directions import mean_edge_weight, neighborhood_directions
+from tvgnn.estimators.quality.information import PartitionInformation, edge_information
+from tvgnn.estimators.quality.preparation import FeaturePreparation, choose_steps
+from tvgnn.graph.adjacency import Adjacency
+from tvgnn.models.smoothed_clustering import averaging_adjacency
+
+
+def topics(nodes=90, words=60, clusters=3, seed=0, scale=1):
+    """Documents that mostly cite their own topic and mostly use its words, as a Graph with known topics."""
+    random = np.random.default_rng(seed)
+    y = np.sort(np.arange(nodes) % clusters)
+    same = y[:, None] == y[None, :]
+    upper = np.triu(random.random((nodes, nodes)) < np.where(same, 0.15, 0.01), 1)
+    own = np.arange(words)[None, :] % clusters == y[:, None]
+    x = (random.random((nodes, words)) < np.where(own, 0.2, 0.05)) * float(scale)
+    return Graph.from_scipy(sp.csr_array((upper + upper.T).astype(float)), x=sp.csr_array(x), y=y)
+
+
+@pytest.fixture(scope="module")
+def graph():
+    return topics()
+
+
+@pytest.fixture(scope="module")
+def fitted(graph):
+    return TVClustering(3, preset="quality", random_state=0).fit(graph)
+
+
+class TestPreparation:
+    def test_steps_follow_the_values(self):
+        random = np.random.default_rng(0)
+        bag = (random.random((200, 40)) < np.linspace(0.02, 0.4, 40)).astype(float)
+        counts = bag * random.integers(1, 5, bag.shape)
+        tf_idf = bag * np.log(200 / bag.sum(0)) * random.uniform(0.5, 1.5, bag.shape)
+        assert choose_steps(bag) == choose_steps(sp.csr_array(bag)) == ("idf", "l2")
+        assert choose_steps(counts) == ("log1p", "idf", "l2")
+        assert choose_steps(tf_idf) == choose_steps(sp.csr_array(tf_idf)) == ("l2",)
+        assert choose_steps(random.normal(size=(200, 3))) == ("standardize",)
+
+    @pytest.mark.parametrize("kind", ["auto", "log1p+idf+l2", "standardize", "l1", None])
+    def test_sparse_and_dense_agree(self, graph, kind):
+        sparse = FeaturePreparation.fit(graph.x, kind)
+        dense = FeaturePreparation.fit(graph.x.toarray(), kind)
+        if kind == "standardize":  # which never shifts sparse features
+            dense = FeaturePreparation(kind, np.zeros(graph.num_features), dense.scale)
+        expected = dense.transform(graph.x.toarray())
+        assert sparse.transform(graph.x).toarray() == pytest.approx(expected, abs=1e-6)
+        assert sparse.kind == dense.kind
+
+    def test_a_word_in_every_row_says_nothing(self):
+        x = np.array([[1.0, 1.0], [1.0, 0.0]])
+        assert FeaturePreparation.fit(x, "idf").transform(x)[:, 0].tolist() == [0, 0]
+
+    @pytest.mark.parametrize("kind", ["idf+idf", "idf+standardize", "tf"])
+    def test_refuses_unknown_and_contradictory_steps(self, kind):
+        with pytest.raises(ValueError, match="expected feature_norm"):
+            FeaturePreparation.fit(np.eye(3), kind)
+
+
+class TestInformation:
+    def test_invariant_under_linear_maps_and_weight_scale(self, graph):
+        random = np.random.default_rng(1)
+        x = random.normal(size=(90, 4)) + 3 * graph.y[:, None]
+        moved = x @ random.normal(size=(4, 4)) + 5
+        adjacency = graph.adjacency()
+        value = PartitionInformation(adjacency, x).of(graph.y, 3)
+        assert PartitionInformation(7 * adjacency, moved).of(graph.y, 3) == pytest.approx(value, rel=1e-3)
+
+    def test_prefers_the_topics_to_chance(self, graph):
+        information = PartitionInformation(graph.adjacency(), graph.x.toarray()[:, :20])
+        shuffled = np.random.default_rng(0).permutation(graph.y)
+        assert information.of(graph.y, 3) > information.of(shuffled, 3) + 50
+
+    def test_without_edges_edges_say_nothing(self):
+        assert edge_information(sp.csr_array((4, 4)), np.array([0, 0, 1, 1]), 2) == 0
+
+
+class TestDirections:
+    def test_finds_what_neighbours_share_and_not_what_varies_most(self):
+        blocks = sp.block_diag([np.ones((10, 10)) - np.eye(10)] * 100).tocsr()  # many: chance correlates few
+        random = np.random.default_rng(0)
+        shared = np.repeat(random.normal(size=100), 10)
+        x = np.stack([5 * random.normal(size=1000), shared + 0.1 * random.normal(size=1000)], 1).astype(np.float32)
+        graph = Graph.from_scipy(blocks, x=x)
+        directions = neighborhood_directions(graph, x, 2, np.random.RandomState(0))
+        first = np.abs(directions.weight[:, 0])
+        assert first[1] > 10 * first[0]
+        assert directions.ratios[0] > directions.ratios[1]
+
+    def test_smoothing_is_scale_free_and_chosen(self, graph):
+        prepared = FeaturePreparation.fit(graph.x).transform(graph.x)
+        directions = neighborhood_directions(graph, prepared, 8, np.random.RandomState(0))
+        adjacency = averaging_adjacency(Adjacency.from_graph(graph), mean_edge_weight(graph))
+        information = PartitionInformation(graph.adjacency(), directions.reduced)
+        z = torch.tensor(prepared @ directions.weight)
+        found = [
+            best_candidate(
+                factor * z,
+                directions.ratios,
+                adjacency,
+                information,
+                3,
+                n_init=2,
+                num_layers=None,
+                random=np.random.RandomState(0),
+            )
+            for factor in (1.0, 1000.0)
+        ]
+        assert found[0][0].labels.tolist() == found[1][0].labels.tolist()
+        assert found[0][0].nats == max(found[0][1].values())
+
+
+class TestEstimator:
+    def test_finds_topics(self, graph, fitted):
+        assert adjusted_rand_score(graph.y, fitted.labels_) > 0.9
+        assert fitted.labels_.tolist() == fitted.assignments_.argmax(1).tolist()
+        assert fitted.assignments_.sum(1) == pytest.approx(1, abs=1e-5)
+        assert np.diff(np.bincount(fitted.labels_)).max() <= 0
+        assert fitted.feature_norm_ == "idf+l2"
+
+    def test_refinement_never_explains_less_than_kmeans(self, fitted):
+        assert fitted.choices_["nats"] >= fitted.choices_["nats_kmeans"]
+        json.dumps(fitted.choices_)
+
+    def test_labels_are_not_read(self, graph, fitted):
+        blind = TVClustering(3, preset="quality", random_state=0).fit(Graph.from_scipy(graph.adjacency(), x=graph.x))
+        assert np.array_equal(blind.assignments_, fitted.assignments_)
+
+    def test_predict_transform_and_round_trip(self, graph, fitted, tmp_path):
+        assert np.array_equal(fitted.predict(graph), fitted.labels_)
+        assert fitted.transform(graph) == pytest.approx(fitted.embedding_, abs=1e-5)
+        fitted.save(tmp_path)
+        loaded = TVClustering.load(tmp_path)
+        assert np.array_equal(loaded.predict(graph), fitted.predict(graph))
+        assert loaded.choices_ == fitted.choices_
+        rows = graph.x[:5]
+        assert loaded.predict(rows).tolist() == fitted.labels_[:5].tolist()
+        changed = rows.toarray()
+        changed[:, 0] = 1 - changed[:, 0]
+        assert (loaded.predict(changed) == fitted.labels_[:5]).mean() >= 0.8
+
+    @pytest.mark.parametrize(
+        "options",
+        [{"mlp_channels": 8}, {"rho": 2.0}, {"num_layers": 0}, {"precision": "bfloat16"}, {"feature_norm": "tf"}],
+        ids=lambda options: next(iter(options)),
+    )
+    def test_refuses_what_it_does_not_have(self, graph, options):
+        with pytest.raises(ValueError, match="expected"):
+            TVClustering(3, preset="quality", **options).fit(graph)
+
+    def test_dense_measurements_without_edges_or_adjacency(self):
+        random = np.random.default_rng(0)
+        x = np.repeat([[0.0, 0.0], [5.0, 5.0]], 15, axis=0) + random.normal(size=(30, 2))
+        model = TVClustering(2, preset="quality", n_neighbors=4, random_state=0)
+        assert adjusted_rand_score(np.repeat([0, 1], 15), model.fit_predict(x)) == 1
+        empty = sp.csr_array((30, 30))
+        assert adjusted_rand_score(np.repeat([0, 1], 15), model.fit_predict(x, adjacency=empty)) == 1

@@ -1,0 +1,153 @@
+"""Who works off jobs: this process, several, or a dask cluster; and what happens to interruptions meanwhile."""
+
+import signal
+import subprocess
+import sys
+import threading
+import time
+import warnings
+
+import pytest
+import torch
+
+from tvgnn.errors import SchedulerError
+from tvgnn.experiments import dask_pool
+from tvgnn.experiments.dask_pool import work_off_on_dask
+from tvgnn.experiments.interrupts import held_interrupts
+from tvgnn.experiments.pool import Workers, until, work_off
+
+INTERRUPTED = [signal.SIGINT, signal.SIGTERM]
+
+
+@pytest.fixture(autouse=True)
+def _threads():
+    """Put torch's number of threads back."""
+    before = torch.get_num_threads()
+    yield
+    torch.set_num_threads(before)
+
+
+def half(number):
+    if number % 2:
+        raise ValueError(f"{number} is odd")
+    return number // 2
+
+
+def test_results_and_exceptions_come_in_turn_and_jobs_are_taken_one_by_one():
+    taken = []
+    found = work_off((taken.append(number) or number for number in (4, 3, 2)), half, Workers())
+    assert (next(found), taken) == ((4, 2), [4])
+    job, error = next(found)
+    assert (job, str(error), taken) == (3, "3 is odd", [4, 3])
+    assert list(found) == [(2, 1)]
+
+
+def test_no_time_gives_no_job():
+    assert list(until(0, [1, 2])) == []
+    assert list(until(None, [1, 2])) == [1, 2]
+
+
+@pytest.mark.parametrize("number", INTERRUPTED)
+def test_an_interruption_waits_until_processes_are_started(number):
+    def ended(number, frame):
+        raise SystemExit(number)
+
+    before = signal.signal(number, ended)
+    steps = []
+    try:
+        with pytest.raises(SystemExit), held_interrupts():  # noqa: PT012  # it is raised after the block
+            signal.raise_signal(number)
+            steps.append("started")
+        assert steps == ["started"]
+        with pytest.raises(SystemExit):
+            signal.raise_signal(number)  # as before
+    finally:
+        signal.signal(number, before)
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="the system has no signal masks")
+def test_processes_that_are_started_meanwhile_ignore_ctrl_c_and_can_be_ended():
+    program = "import signal, time\nprint('ready', flush=True)\ntime.sleep(60)"
+    with held_interrupts():
+        child = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
+    with child:
+        assert child.stdout.readline() == "ready\n"
+        child.send_signal(signal.SIGINT)
+        with pytest.raises(subprocess.TimeoutExpired):
+            child.wait(0.3)
+        child.terminate()
+        assert child.wait(20) == -signal.SIGTERM
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="processes of Unix")
+def test_a_worker_ends_with_its_parent_that_is_killed():
+    child = """
+import os, time
+from tvgnn.experiments.interrupts import end_with
+end_with(os.getppid())
+print(flush=True)
+time.sleep(60)
+"""
+    program = f"import subprocess, sys\nsubprocess.run([sys.executable, '-c', {child!r}])"
+    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE) as parent:
+        assert parent.stdout.readline()
+        parent.kill()
+        start = time.monotonic()
+        assert parent.stdout.read() == b""  # the pipe closes once the child has ended too
+        assert time.monotonic() - start < 20
+
+
+def test_without_dask_the_remedy_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(SchedulerError, match=r"install it with: pip install 'tvgnn\[cluster\]'"):
+        next(work_off(iter([2]), half, Workers(1, 1, "dask")))
+
+
+@pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "nonsense", "foo://host:1"])
+def test_a_scheduler_that_does_not_answer_is_one_line(monkeypatch, address):
+    pytest.importorskip("distributed")
+    assert dask_pool._CONNECTION_SECONDS <= 15
+    monkeypatch.setattr(dask_pool, "_CONNECTION_SECONDS", 0.5)
+    start = time.perf_counter()
+    with pytest.raises(SchedulerError, match=f"expected a dask scheduler at {address}, got no answer .*dask scheduler"):
+        next(work_off(iter([2]), half, Workers(1, 1, "dask", address)))
+    assert time.perf_counter() - start < 10
+
+
+@pytest.fixture
+def cluster():
+    """Return a dask cluster in threads of this process."""
+    distributed = pytest.importorskip("distributed")
+    with (
+        warnings.catch_warnings(),
+        distributed.LocalCluster(n_workers=1, processes=False, threads_per_worker=1, dashboard_address=None) as local,
+    ):
+        warnings.simplefilter("ignore")
+        yield local
+
+
+def test_a_scheduler_of_ones_own_gives_results_and_exceptions(cluster):
+    found = dict(work_off_on_dask(iter([4, 3, 2]), half, 9, 1, cluster.scheduler_address))
+    assert (found[4], found[2], str(found[3])) == (2, 1, "3 is odd")
+
+
+def test_a_scheduler_without_workers_is_one_line(cluster, monkeypatch):
+    monkeypatch.setattr(dask_pool, "_WORKER_SECONDS", 0.2)
+    cluster.scale(0)
+    deadline = time.monotonic() + 20
+    while cluster.scheduler.workers and time.monotonic() < deadline:
+        time.sleep(0.05)
+    with pytest.raises(SchedulerError, match=r"expected workers of the dask scheduler .*found none; start one with"):
+        next(work_off_on_dask(iter([2]), half, 1, 1, cluster.scheduler_address))
+
+
+def slow(job):
+    time.sleep(1)
+
+
+def test_a_scheduler_that_is_lost_is_one_line(cluster):
+    closing = threading.Timer(0.3, cluster.loop.add_callback, [cluster.scheduler.close])
+    jobs = work_off_on_dask(iter([1]), slow, 1, 1, cluster.scheduler_address)
+    closing.start()
+    with pytest.raises(SchedulerError, match="lost it; the same command goes on"):
+        next(jobs)

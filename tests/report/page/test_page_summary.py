@@ -1,0 +1,117 @@
+"""What marks each cluster, against values worked out by hand or by plain loops."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from page_cases import cliques_view, soft
+
+from tvgnn.report.page import ClusteringView
+from tvgnn.report.page.findings import findings
+from tvgnn.report.page.loss_curve import loss_curve
+from tvgnn.report.page.payload import class_colors
+from tvgnn.report.page.summary import (
+    cluster_edges,
+    confusion,
+    doubtful_nodes,
+    feature_differences,
+    neighbor_agreement,
+    typical_nodes,
+)
+
+
+def test_edges_between_clusters_count_each_edge_once():
+    weights = cluster_edges(cliques_view())
+    assert weights.tolist() == [[10, 1, 1], [1, 10, 1], [1, 1, 10]]
+
+
+def test_agreement_with_neighbors():
+    path = sp.csr_array(np.array([[0, 1, 0, 0], [1, 0, 3, 0], [0, 3, 0, 0], [0, 0, 0, 0]], dtype=float))
+    agreement = neighbor_agreement(ClusteringView(soft([0, 0, 1, 1], 2), path))
+    np.testing.assert_allclose(agreement, [1, 0.25, 0, np.nan])
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_feature_differences_match_plain_formulas(sparse):
+    rng = np.random.default_rng(1)
+    x, labels = rng.poisson(1.0, size=(40, 70)).astype(float) + 3 * (not sparse), rng.integers(0, 3, 40)
+    view = ClusteringView(soft(labels, 3), sp.csr_array((40, 40)), x=sp.csr_array(x) if sparse else x)
+    found = feature_differences(view)
+    for cluster in range(3):
+        inside, outside = x[labels == cluster], x[labels != cluster]
+        expected = (inside.mean(0) - outside.mean(0)) / np.sqrt((inside.var(0) + outside.var(0)) / 2)
+        np.testing.assert_allclose(found.difference[cluster], expected, atol=1e-9)
+        np.testing.assert_allclose(found.inside[cluster], inside.mean(0))
+        np.testing.assert_allclose(found.outside[cluster], outside.mean(0))
+
+
+def test_feature_differences_are_finite_without_variance():
+    x = np.array([[1.0, 5, 1e8], [1, 5, 1e8 + 1], [2, 5, 1e8], [2, 5, 1e8 + 1]])
+    found = feature_differences(ClusteringView(soft([0, 0, 1, 1], 3), sp.csr_array((4, 4)), x=x))
+    assert np.isfinite(found.difference).all()
+    np.testing.assert_allclose(found.difference[:, 0], [-2, 2, 0])
+    assert not found.difference[:, 1:].any()
+    assert found.marking(0, 6) == [0]
+
+
+def test_typical_and_doubtful_nodes():
+    shares = np.array([[0.9, 0.1], [0.6, 0.4], [0.99, 0.01], [0.2, 0.8], [0.45, 0.55]])
+    view = ClusteringView(shares, sp.csr_array((5, 5)))
+    agreement = neighbor_agreement(view)
+    assert typical_nodes(view, agreement, 2) == [[2, 0], [3, 4]]
+    assert doubtful_nodes(view, agreement, 2) == [[1, 0], [4, 3]]
+
+
+def test_among_equally_sure_nodes_neighbors_decide():
+    chain = sp.csr_array(np.diag(np.ones(3), 1) + np.diag(np.ones(3), -1))
+    view = ClusteringView(soft([0, 0, 1, 1], 2), chain)
+    agreement = neighbor_agreement(view)
+    assert doubtful_nodes(view, agreement, 1) == [[1], [2]]
+    assert typical_nodes(view, agreement, 1) == [[0], [3]]
+
+
+def test_confusion_skips_unknown_classes():
+    view = cliques_view(y=np.array([-1] * 5 + [0] * 5 + [1] * 5))
+    assert confusion(view).tolist() == [[0, 0, 0], [5, 0, 0], [0, 5, 0]]
+    assert class_colors(view)[:2] == [1, 2]  # the colour of the cluster that each class matches
+
+
+def titles(view):
+    return " / ".join(f.title for f in findings(view, cluster_edges(view), neighbor_agreement(view)))
+
+
+@pytest.mark.parametrize(
+    ("parts", "words"),
+    [
+        ({"assignments": soft([0] * 15, 3)}, "Only 1 of 3 clusters are in use"),
+        ({"assignments": soft([0] * 13 + [1, 2], 3)}, "sizes are uneven: from 1 to 13 nodes"),
+        (
+            {"metrics": {"converged": False, "epochs": 200}},
+            "it ended after 200 epochs while the loss was still falling",
+        ),
+        (
+            {"metrics": {"converged": False, "epochs": 200}, "loss_history": [1.0] * 200},
+            "ended after 200 epochs without the early stop",
+        ),
+        ({"assignments": soft(np.repeat([0, 1, 2], 5), 3, 0.34)}, "nearly uniform"),
+        ({"assignments": soft(np.repeat([0, 1, 2], 5), 3, 0.55)}, "not sharp: 55 % on average"),
+        ({"metrics": {"modularity": 0.1}}, "few more edges than chance would give them (modularity 0.10)"),
+        ({"assignments": soft(np.arange(15) % 3, 3)}, "of the nodes have most of their edges in other clusters"),
+    ],
+)
+def test_findings(parts, words):
+    assert words in titles(cliques_view(**parts))
+
+
+def test_a_good_clustering_has_no_findings():
+    assert titles(cliques_view(metrics={"converged": True, "modularity": 0.6})) == ""
+
+
+def test_loss_curve():
+    curve = loss_curve([2.0, 1.0, 0.5, 0.75])
+    assert curve.path.startswith("M0.0,0.0L")
+    assert curve.path.count("L") == 3
+    assert curve.lowest == (round(620 * 2 / 3, 2), 230.0, "lowest: 0.5000 in epoch 3")
+    assert [text for _, text in curve.x_ticks] == ["1", "2", "3", "4"]
+    assert loss_curve([1.0]) is None
+    assert loss_curve([1.0] * 5).y_ticks
+    assert loss_curve(np.linspace(1, 0, 5000)).path.count("L") == 599
