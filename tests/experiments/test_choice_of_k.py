@@ -7,7 +7,7 @@ from tvgnn.experiments.choice_of_k import SweepRow, recommend
 CHANCE = 0.2
 
 
-def row(k, modularity, stability, found=None, of_all=None):
+def row(k, modularity, stability, found=None, of_all=None, error=0.0):
     found = k if found is None else found
     score = stability * (modularity - CHANCE)
     return SweepRow(
@@ -86,3 +86,13 @@ def test_seeds_that_failed_to_train_do_not_hide_a_k_but_are_mentioned():
     result = chosen(row(2, 0.49, 1.0, of_all=0.4))
     assert result.n_clusters == 2
     assert "stability of all 0.40" in result.reason
+
+
+def test_of_scores_that_the_seeds_cannot_tell_apart_the_smallest_k_is_taken():
+    result = chosen(row(3, 0.6, 0.8), row(4, 0.7, 0.97), row(5, 0.7, 1.0, error=0.03), row(6, 0.7, 0.6))
+    assert result.n_clusters == 4
+    assert "within one standard error (0.03) of the largest, 0.50 at K = 5" in result.reason
+
+
+def test_a_smaller_k_on_which_seeds_disagree_is_not_taken():
+    assert chosen(row(4, 0.9, 0.6), row(5, 0.7, 0.9, error=0.2), row(6, 0.5, 0.9)).n_clusters == 5

@@ -24,7 +24,14 @@ from tvgnn.experiments.clustering import ClusteringEnvironment, ClusteringJob
 from tvgnn.experiments.clustering_runner import RECORDS_FILE, read_arrays, run_clusterings
 from tvgnn.experiments.pool import Workers
 from tvgnn.graph.graph import Graph
-from tvgnn.metrics import cluster_sizes, match_clusters, mean_pairwise_ari, partition_cuts, random_modularity
+from tvgnn.metrics import (
+    cluster_sizes,
+    match_clusters,
+    mean_pairwise_ari,
+    pairwise_ari_error,
+    partition_cuts,
+    random_modularity,
+)
 from tvgnn.records import ClusteringRecord, read_records
 
 __all__ = ["GivenGraph", "SweepJob", "SweepResult", "run_sweep", "sweep_jobs", "sweep_n_clusters"]
@@ -127,7 +134,8 @@ def sweep_n_clusters(
     """Cluster with each of several K and several seeds, compare, and recommend a K without looking at labels.
 
     The rule is that of `tvgnn.experiments.choice_of_k.recommend`: of the K whose clusters are all in use, the one with
-    the largest product of stability over the seeds and modularity above that of a random graph of the same degrees.
+    the largest product of stability over the seeds and modularity above that of a random graph of the same degrees, or
+    a smaller one within a standard error of that.
 
     Parameters
     ----------
@@ -317,7 +325,7 @@ def _compare(by_k: Mapping[int, list[ClusteringRecord]], graph: Graph, out: Path
         else:
             found, soft = labelings[0], stored[0]
         better = labelings[: max(2, -(-len(runs) // 2))]
-        stability = mean_pairwise_ari(labelings), mean_pairwise_ari(better)
+        stability = mean_pairwise_ari(labelings), mean_pairwise_ari(better), pairwise_ari_error(labelings)
         rows.append(_row(k, runs, adjacency, found, stability, chance))
         labels[k] = match_clusters(labels[previous], found) if (previous := max(labels, default=None)) else found
         confidence[k] = soft.max(axis=1).astype(np.float32)
@@ -330,7 +338,7 @@ def _row(
     runs: Sequence[ClusteringRecord],
     adjacency: Any,
     found: NDArray[np.int64],
-    stability: tuple[float, float],
+    stability: tuple[float, float, float],
     chance: float,
 ) -> SweepRow:
     best, cuts, sizes = runs[0], partition_cuts(adjacency, found, k), cluster_sizes(found, k)
@@ -345,6 +353,7 @@ def _row(
         stability=stability[0],
         stability_of_best=stability[1],
         score=stability[1] * (cuts.modularity - chance),
+        score_error=stability[2] * abs(cuts.modularity - chance),
         sizes=tuple(sorted(sizes.tolist(), reverse=True)),
         seconds=sum(record.seconds or 0.0 for record in runs),
     )
