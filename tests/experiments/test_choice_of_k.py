@@ -21,6 +21,7 @@ def row(k, modularity, stability, found=None, of_all=None, error=0.0):
         of_all or stability,
         stability,
         score,
+        error,
         (10,) * found + (0,) * (k - found),
     )
 

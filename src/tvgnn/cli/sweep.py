@@ -104,7 +104,8 @@ def sweep(
     from tvgnn.cli.progress import print_tables, run_progress
     from tvgnn.cli.run import graph_notes, pool_workers, say
     from tvgnn.experiments.clustering import ClusteringEnvironment
-    from tvgnn.experiments.sweep import GivenGraph, run_sweep, sweep_jobs
+    from tvgnn.experiments.sweep import run_sweep
+    from tvgnn.experiments.sweep_jobs import GivenGraph, sweep_jobs
     from tvgnn.ops._backends import resolve_device
 
     workers = pool_workers(jobs, threads=threads)
