@@ -9,7 +9,8 @@ from tvgnn.errors import DataError, TrainingError
 from tvgnn.experiments.clustering import ClusteringEnvironment
 from tvgnn.experiments.clustering_runner import RECORDS_FILE
 from tvgnn.experiments.pool import Workers
-from tvgnn.experiments.sweep import GivenGraph, run_sweep, sweep_jobs
+from tvgnn.experiments.sweep import run_sweep
+from tvgnn.experiments.sweep_jobs import GivenGraph, sweep_jobs
 from tvgnn.records import ClusteringRecord, read_records
 
 TINY = {"hidden_channels": 8, "mlp_channels": 8, "max_iter": 3}

@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from tvgnn.errors import GraphError
-from tvgnn.metrics import mean_pairwise_ari, random_modularity
+from tvgnn.metrics import mean_pairwise_ari, pairwise_ari_error, random_modularity
 
 
 def random_graph(n, p, seed=0):
@@ -22,6 +22,14 @@ def test_random_labels_agree_by_nothing_for_few_and_for_many_clusters():
     draw = np.random.default_rng(0)
     for k in (2, 20):
         assert abs(mean_pairwise_ari([draw.integers(k, size=3000) for _ in range(3)])) < 0.01
+
+
+def test_the_error_is_that_of_the_jackknife():
+    draw = np.random.default_rng(0)
+    labelings = [np.where(draw.random(200) < 0.1 * r, 0, np.arange(200) // 50) for r in range(5)]
+    without = [mean_pairwise_ari([one for number, one in enumerate(labelings) if number != r]) for r in range(5)]
+    assert pairwise_ari_error(labelings) == pytest.approx(np.sqrt(4 / 5 * np.square(without - np.mean(without)).sum()))
+    assert pairwise_ari_error(labelings[:2]) == 0
 
 
 def test_one_labeling_is_refused():

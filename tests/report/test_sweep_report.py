@@ -10,7 +10,8 @@ from tvgnn.report.palette import color_of
 from tvgnn.report.sweep_figure import sweep_figure
 from tvgnn.report.sweep_table import sweep_table
 
-NAMES = ("loss", "total_variation", "modularity", "conductance", "sharpness", "stability", "score")
+NAMES = ("loss", "total_variation", "modularity", "conductance", "sharpness", "stability",
+         "stability_of_best", "score")  # fmt: skip
 
 
 def rows(*ks, empty=()):

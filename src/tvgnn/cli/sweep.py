@@ -77,7 +77,8 @@ def sweep(
 
     The preset quick trains four times 60 epochs with layers of 32 columns and step 1; --preset paper is much slower.
     Recommended is the K with all clusters in use whose clusters other seeds find again (stability) and which are
-    denser than those of a random graph (modularity): the largest product of both.
+    denser than those of a random graph (modularity): the largest product of both, or a smaller K within a standard
+    error of it.
 
     Writes sweep.csv, labels.csv (one column a K, clusters of different K matched), sweep.json and sweep.png, .pdf.
 
@@ -103,7 +104,8 @@ def sweep(
     from tvgnn.cli.progress import print_tables, run_progress
     from tvgnn.cli.run import graph_notes, pool_workers, say
     from tvgnn.experiments.clustering import ClusteringEnvironment
-    from tvgnn.experiments.sweep import GivenGraph, run_sweep, sweep_jobs
+    from tvgnn.experiments.sweep import run_sweep
+    from tvgnn.experiments.sweep_jobs import GivenGraph, sweep_jobs
     from tvgnn.ops._backends import resolve_device
 
     workers = pool_workers(jobs, threads=threads)

@@ -8,9 +8,7 @@ from dataclasses import dataclass
 __all__ = ["Recommendation", "SweepRow", "recommend"]
 
 GOOD_AGREEMENT = 0.65
-"""Adjusted Rand index below which two clusterings agree poorly (Steinley, Psychological Methods 9:386, 2004)."""
-NO_AGREEMENT = 0.5
-"""Below half of full agreement no number of clusters is recommended."""
+"""Adjusted Rand index below which agreement is called poor (Steinley, Psychological Methods 9:386, 2004)."""
 
 
 @dataclass(frozen=True)
@@ -22,15 +20,19 @@ class SweepRow:
     n_clusters : int
         K, as asked for.
     n_clusters_found : int
-        Clusters in use in the run of the lowest loss, whose values all the following are but for ``stability``.
+        Clusters in use in the run of the lowest loss, whose values all the following are but for the stabilities.
     loss, total_variation : float
         Training loss, and total variation of the soft assignments.
     modularity, conductance, sharpness : float
         See `tvgnn.metrics`.
     stability : float
         Mean adjusted Rand index over all pairs of seeds.
+    stability_of_best : float
+        The same over the half of the seeds that has the lower losses, at least two.
     score : float
-        ``stability * (modularity - random modularity)``.
+        ``stability_of_best * (modularity - random modularity)``.
+    score_error : float
+        Standard error of the score over other seeds.
     sizes : tuple of int
         Nodes of each cluster, the largest first.
     seconds : float
@@ -46,7 +48,9 @@ class SweepRow:
     conductance: float
     sharpness: float
     stability: float
+    stability_of_best: float
     score: float
+    score_error: float
     sizes: tuple[int, ...]
     seconds: float = 0.0
 
@@ -76,12 +80,14 @@ class Recommendation:
 def recommend(rows: Sequence[SweepRow], random_modularity: float) -> Recommendation:
     """Recommend the K whose clusters are dense beyond chance and found again from other initial weights.
 
-    Of the K with all clusters in use the one of the largest score is taken,
-    ``score = stability * (modularity - random modularity)``. Neither factor would do alone. Stability, though corrected
-    for chance, is 1 for trivial splits, such as the two halves of an elongated cloud. Modularity is corrected for small
-    K, at most ``1 - 1/K``, but arbitrary cuts through a ring, a grid or a neighbour graph have a large one too. Their
-    product is the modularity that other seeds find again. No K is recommended where no score is positive (a random
-    graph of the same degrees has as good communities) or where even there the seeds disagree.
+    Of the K with all clusters in use the smallest is taken whose score is within one standard error of the largest,
+    ``score = stability * (modularity - random modularity)``: what is above that may be the luck of the seeds. Neither
+    factor would do alone. Stability, though corrected for chance, is 1 for trivial splits, such as the two halves of an
+    elongated cloud. Modularity is corrected for small K, at most ``1 - 1/K``, but arbitrary cuts through a ring, a grid
+    or a neighbour graph have a large one too. Their product is the modularity that other seeds find again. The
+    stability is that of the half of the seeds with the lower losses: where the others ended in a poor minimum, as their
+    loss tells, that speaks of training, not of the data. No K is recommended where no modularity exceeds the random one
+    (a random graph of the same degrees has as good communities) or where even the seeds of the best score agree poorly.
 
     Parameters
     ----------
@@ -100,29 +106,42 @@ def recommend(rows: Sequence[SweepRow], random_modularity: float) -> Recommendat
             f"no community structure beyond chance: the largest modularity, {densest.modularity:.2f} at "
             f"K = {densest.n_clusters}, can be found in a random graph of the same degrees ({random_modularity:.2f})",
         )
-    best = max(used, key=lambda row: row.score)
-    if best.stability < NO_AGREEMENT:
+    best = max((row for row in used if row.modularity > random_modularity), key=lambda row: row.score)
+    if best.stability_of_best < GOOD_AGREEMENT:
         return Recommendation(
             None,
             f"no K stands out: where modularity and stability are best together, at K = {best.n_clusters}, seeds "
-            f"still give different clusters (stability {best.stability:.2f}, below {NO_AGREEMENT})",
+            f"still give different clusters (stability {best.stability_of_best:.2f}, below {GOOD_AGREEMENT})",
         )
-    return Recommendation(best.n_clusters, _reason(best, rows, used, random_modularity))
-
-
-def _reason(best: SweepRow, rows: Sequence[SweepRow], used: Sequence[SweepRow], random_modularity: float) -> str:
-    text = (
-        f"largest product ({best.score:.2f}) of stability over seeds ({best.stability:.2f}) and modularity above that "
-        f"of a random graph ({best.modularity:.2f} - {random_modularity:.2f})"
+    simplest = min(
+        (row for row in used if row.score >= best.score - best.score_error and row.stability_of_best >= GOOD_AGREEMENT),
+        key=lambda row: row.n_clusters,
     )
-    others = sorted((row for row in used if row is not best), key=lambda row: -row.score)
-    if others:
-        text += f"; next is K = {others[0].n_clusters} ({others[0].score:.2f})"
+    return Recommendation(simplest.n_clusters, _reason(simplest, best, rows, used, random_modularity))
+
+
+def _reason(
+    chosen: SweepRow, best: SweepRow, rows: Sequence[SweepRow], used: Sequence[SweepRow], random_modularity: float
+) -> str:
+    product = (
+        f"product ({chosen.score:.2f}) of stability ({chosen.stability_of_best:.2f}) and modularity above that of a "
+        f"random graph ({chosen.modularity:.2f} - {random_modularity:.2f})"
+    )
+    if chosen is best:
+        text = f"largest {product}"
+        others = sorted((row for row in used if row is not best), key=lambda row: -row.score)
+        if others:
+            text += f"; next is K = {others[0].n_clusters} ({others[0].score:.2f})"
+    else:
+        text = (
+            f"smallest K whose {product} is within one standard error ({best.score_error:.2f}) of the largest, "
+            f"{best.score:.2f} at K = {best.n_clusters}"
+        )
     warnings = []
-    if best.stability < GOOD_AGREEMENT:
-        warnings.append(f"seeds agree only moderately (below {GOOD_AGREEMENT}): try more restarts (n_init)")
+    if chosen.stability < GOOD_AGREEMENT:
+        warnings.append(f"seeds of higher loss disagree (stability of all {chosen.stability:.2f}): try more restarts")
     edge = {"smallest": min, "largest": max}
     for name, end in edge.items():
-        if len(rows) > 1 and best.n_clusters == end(row.n_clusters for row in rows) and best.n_clusters > 2:
+        if len(rows) > 1 and chosen.n_clusters == end(row.n_clusters for row in rows) and chosen.n_clusters > 2:
             warnings.append(f"it is the {name} K tried: look beyond")
     return ". ".join([text, *(warning[0].upper() + warning[1:] for warning in warnings)])

@@ -2,84 +2,38 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from tvgnn.errors import DataError, TrainingError
 from tvgnn.estimators.consensus import consensus as consensus_of
 from tvgnn.estimators.inputs import as_graph
-from tvgnn.estimators.presets import PRESETS, positive_integer, resolve_parameters
+from tvgnn.estimators.presets import positive_integer
 from tvgnn.experiments.choice_of_k import Recommendation, SweepRow, recommend
-from tvgnn.experiments.clustering import ClusteringEnvironment, ClusteringJob
+from tvgnn.experiments.clustering import ClusteringEnvironment
 from tvgnn.experiments.clustering_runner import RECORDS_FILE, read_arrays, run_clusterings
 from tvgnn.experiments.pool import Workers
+from tvgnn.experiments.sweep_jobs import GivenGraph, SweepJob, sweep_jobs
 from tvgnn.graph.graph import Graph
-from tvgnn.metrics import cluster_sizes, match_clusters, mean_pairwise_ari, partition_cuts, random_modularity
+from tvgnn.metrics import (
+    cluster_sizes,
+    match_clusters,
+    mean_pairwise_ari,
+    pairwise_ari_error,
+    partition_cuts,
+    random_modularity,
+)
 from tvgnn.records import ClusteringRecord, read_records
 
-__all__ = ["GivenGraph", "SweepJob", "SweepResult", "run_sweep", "sweep_jobs", "sweep_n_clusters"]
-
-PRESET = "quick"
-_FREE = ("adjacency", "n_clusters", "random_state", "verbose")  # set by the sweep itself
-
-
-@dataclass(frozen=True)
-class GivenGraph:
-    """A graph in memory as what `ClusteringEnvironment` loads graphs with; two of the same content are equal."""
-
-    graph: Graph = field(compare=False)
-    digest: str
-
-    @classmethod
-    def of(cls, graph: Graph) -> Self:
-        """Take a graph without its labels, and the hash of its edges and features."""
-        x = graph.x
-        parts = [graph.indptr, graph.indices, graph.weights]
-        parts += [x.indptr, x.indices, x.data] if sp.issparse(x) else [x]
-        content = hashlib.sha256()
-        for part in parts:
-            content.update(f"{part.dtype} {part.shape};".encode())
-            content.update(np.ascontiguousarray(part).data)
-        return cls(graph.with_labels(None), content.hexdigest()[:12])
-
-    def __call__(self, name: str, seed: int) -> Graph:
-        """Return the graph, whatever it is called."""
-        return self.graph
-
-
-@dataclass(frozen=True)
-class SweepJob(ClusteringJob):
-    """One run of a sweep.
-
-    Attributes
-    ----------
-    data : str
-        Hash of the graph, a part of the fingerprint.
-
-    """
-
-    data: str = ""
-    row_normalize: bool = False
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        """What all runs of a sweep share."""
-        return {**super().settings, "data": self.data}
-
-    @property
-    def kept_arrays(self) -> tuple[str, ...]:
-        """Of every run, to compare them and to average them."""
-        return "labels", "assignments"
+__all__ = ["SweepResult", "run_sweep", "sweep_n_clusters"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,7 +81,8 @@ def sweep_n_clusters(
     """Cluster with each of several K and several seeds, compare, and recommend a K without looking at labels.
 
     The rule is that of `tvgnn.experiments.choice_of_k.recommend`: of the K whose clusters are all in use, the one with
-    the largest product of stability over the seeds and modularity above that of a random graph of the same degrees.
+    the largest product of stability over the seeds and modularity above that of a random graph of the same degrees, or
+    a smaller one within a standard error of that.
 
     Parameters
     ----------
@@ -184,67 +139,6 @@ def sweep_n_clusters(
     workers = Workers(jobs, _threads() if jobs == 1 else max(1, int(cpu_count()) // positive_integer("jobs", jobs)))
     with _folder(out) as folder:
         return run_sweep(runs, folder, ClusteringEnvironment(given), workers=workers, consensus=consensus)
-
-
-def sweep_jobs(
-    name: str,
-    given: GivenGraph,
-    n_clusters: Iterable[int],
-    n_seeds: int,
-    random_state: int,
-    parameters: Mapping[str, Any],
-) -> list[SweepJob]:
-    """Return the runs of a sweep: all K of the first seed, then those of the next.
-
-    Raises
-    ------
-    ValueError
-        See `sweep_n_clusters`.
-    """
-    ks = sorted({positive_integer("n_clusters", k) for k in n_clusters})
-    nodes = given.graph.num_nodes
-    if not ks:
-        raise ValueError("expected at least one number of clusters, got none")
-    if ks[-1] > nodes:
-        raise ValueError(f"expected n_clusters <= n_samples, got n_clusters={ks[-1]} and n_samples={nodes}")
-    if positive_integer("n_seeds", n_seeds) < 2:
-        raise ValueError("expected n_seeds >= 2, got 1: how stable a clustering is shows in a second one")
-    if isinstance(random_state, bool) or not isinstance(random_state, int | np.integer) or random_state < 0:
-        raise ValueError(f"expected random_state to be an integer >= 0, got {random_state!r}")
-    # None is the preset's value, but for feature_norm, where it means none
-    options = {"preset": PRESET} | {
-        name: value.item() if isinstance(value, np.generic) else value
-        for name, value in parameters.items()
-        if value is not None or name == "feature_norm"
-    }
-    max_epochs = _checked(options)
-    return [
-        SweepJob(
-            dataset=name,
-            method="tvgnn",
-            n_clusters=k,
-            seed=int(random_state) + number,
-            max_epochs=max_epochs,
-            options=tuple(sorted(options.items())),
-            data=given.digest,
-        )
-        for number in range(n_seeds)
-        for k in ks
-    ]
-
-
-def _checked(options: dict[str, Any]) -> int:
-    """Check names and values before the first run; returns the largest number of epochs."""
-    from tvgnn.estimators.clustering import TVClustering
-
-    known = set(TVClustering().get_params()) - set(_FREE)
-    for name in options:
-        if name not in known:
-            raise ValueError(f"expected parameters of TVClustering, got {name!r}; known are {', '.join(sorted(known))}")
-    resolved = resolve_parameters(options["preset"], {name: options.get(name) for name in PRESETS["paper"]})
-    max_iter: int = resolved["max_iter"]
-    options.pop("max_iter", None)  # a field of its own
-    return max_iter
 
 
 def run_sweep(
@@ -316,7 +210,9 @@ def _compare(by_k: Mapping[int, list[ClusteringRecord]], graph: Graph, out: Path
             found, soft = agreed.labels, agreed.assignments
         else:
             found, soft = labelings[0], stored[0]
-        rows.append(_row(k, runs, adjacency, found, mean_pairwise_ari(labelings), chance))
+        better = labelings[: max(2, -(-len(runs) // 2))]
+        stability = mean_pairwise_ari(labelings), mean_pairwise_ari(better), pairwise_ari_error(labelings)
+        rows.append(_row(k, runs, adjacency, found, stability, chance))
         labels[k] = match_clusters(labels[previous], found) if (previous := max(labels, default=None)) else found
         confidence[k] = soft.max(axis=1).astype(np.float32)
     choice: Recommendation = recommend(rows, chance)
@@ -324,7 +220,12 @@ def _compare(by_k: Mapping[int, list[ClusteringRecord]], graph: Graph, out: Path
 
 
 def _row(
-    k: int, runs: Sequence[ClusteringRecord], adjacency: Any, found: NDArray[np.int64], stability: float, chance: float
+    k: int,
+    runs: Sequence[ClusteringRecord],
+    adjacency: Any,
+    found: NDArray[np.int64],
+    stability: tuple[float, float, float],
+    chance: float,
 ) -> SweepRow:
     best, cuts, sizes = runs[0], partition_cuts(adjacency, found, k), cluster_sizes(found, k)
     return SweepRow(
@@ -335,8 +236,10 @@ def _row(
         modularity=cuts.modularity,
         conductance=cuts.conductance,
         sharpness=best.metrics["sharpness"],
-        stability=stability,
-        score=stability * (cuts.modularity - chance),
+        stability=stability[0],
+        stability_of_best=stability[1],
+        score=stability[1] * (cuts.modularity - chance),
+        score_error=stability[2] * abs(cuts.modularity - chance),
         sizes=tuple(sorted(sizes.tolist(), reverse=True)),
         seconds=sum(record.seconds or 0.0 for record in runs),
     )

@@ -20,7 +20,7 @@ from tvgnn.metrics.labels import (
     match_clusters,
     normalized_mutual_info,
 )
-from tvgnn.metrics.stability import mean_pairwise_ari, random_modularity
+from tvgnn.metrics.stability import mean_pairwise_ari, pairwise_ari_error, random_modularity
 
 __all__ = [
     "PartitionCuts",
@@ -39,6 +39,7 @@ __all__ = [
     "modularity",
     "normalized_cut",
     "normalized_mutual_info",
+    "pairwise_ari_error",
     "partition_cuts",
     "random_modularity",
     "ratio_cut",

@@ -10,7 +10,7 @@ from scipy.sparse import csr_array, csr_matrix
 from tvgnn.errors import GraphError
 from tvgnn.metrics.labels import adjusted_rand_index
 
-__all__ = ["mean_pairwise_ari", "random_modularity"]
+__all__ = ["mean_pairwise_ari", "pairwise_ari_error", "random_modularity"]
 
 _GROUND_STATE = 0.97  # the largest over all numbers of clusters, Reichardt & Bornholdt (2006)
 
@@ -40,6 +40,38 @@ def mean_pairwise_ari(labelings: Sequence[ArrayLike]) -> float:
         raise GraphError(f"expected at least two labelings to compare, got {len(labelings)}")
     pairs = combinations(labelings, 2)
     return float(np.mean([adjusted_rand_index(first, second) for first, second in pairs]))
+
+
+def pairwise_ari_error(labelings: Sequence[ArrayLike]) -> float:
+    """Return the standard error of :func:`mean_pairwise_ari` over other draws of labelings; 0 for two.
+
+    By the jackknife, as the pairs share labelings: ``sqrt((R - 1) / R * sum_r (m_r - mean)^2)``, with ``m_r`` the mean
+    over all pairs without labeling r.
+
+    Parameters
+    ----------
+    labelings : sequence of array-like of int, shape (N,)
+        R of them, at least two.
+
+    Raises
+    ------
+    GraphError
+        There are fewer than two, or their lengths differ.
+
+    Examples
+    --------
+    >>> pairwise_ari_error([[0, 0, 1, 1], [1, 1, 0, 0], [0, 0, 1, 1]])
+    0.0
+    """
+    count = len(labelings)
+    if count < 3:
+        mean_pairwise_ari(labelings)  # its checks
+        return 0.0
+    agreement = np.zeros((count, count))
+    for (row, first), (column, second) in combinations(enumerate(labelings), 2):
+        agreement[row, column] = agreement[column, row] = adjusted_rand_index(first, second)
+    without = (agreement.sum() - 2 * agreement.sum(axis=1)) / ((count - 1) * (count - 2))
+    return float(np.sqrt((count - 1) / count * np.square(without - without.mean()).sum()))
 
 
 def random_modularity(adjacency: csr_array | csr_matrix) -> float:

@@ -31,9 +31,9 @@ def sweep_figure(
     Parameters
     ----------
     rows : sequence of mapping
-        With ``n_clusters``, ``n_clusters_found``, ``stability``, ``modularity``, ``score``, ``loss``,
-        ``total_variation``, ``conductance`` and ``sharpness``; ascending in K. A K with empty clusters has hollow
-        points.
+        With ``n_clusters``, ``n_clusters_found``, ``stability``, ``stability_of_best``, ``modularity``, ``score``,
+        ``loss``, ``total_variation``, ``conductance`` and ``sharpness``; ascending in K. A K with empty clusters has
+        hollow points.
     sizes : mapping of int to sequence of int
         By K, nodes of the clusters under their matched numbers, the position: a cluster keeps its colour.
     recommended : int or None
@@ -55,7 +55,8 @@ def sweep_figure(
 
     Examples
     --------
-    >>> names = ("stability", "modularity", "score", "loss", "total_variation", "conductance", "sharpness")
+    >>> names = ("stability", "stability_of_best", "modularity", "score")
+    >>> names += ("loss", "total_variation", "conductance", "sharpness")
     >>> row = {"n_clusters": 2, "n_clusters_found": 2, **dict.fromkeys(names, 0.5)}
     >>> len(sweep_figure([row], {2: [3, 2]}, recommended=2).axes)
     3
@@ -68,7 +69,7 @@ def sweep_figure(
     left, middle, right = figure.subplots(1, 3)
     if title:
         figure.suptitle(title)
-    _draw_curves(left, rows, ("stability", "modularity", "score"), "Found again, and dense")
+    _draw_curves(left, rows, ("stability_of_best", "modularity", "score", "stability"), "Found again, and dense")
     if random_modularity is not None:
         left.axhline(
             random_modularity, color=COLORS[1], linestyle=":", linewidth=1.2, label="modularity of a random graph"

@@ -19,6 +19,7 @@ _NUMBERS = {
     "conductance": "conductance",
     "sharpness": "sharpness",
     "stability": "stability",
+    "stability_of_best": "of best half",
     "score": "score",
 }
 
