@@ -103,7 +103,7 @@ def draw_page(
         class_names=context.class_names or (),
         feature_names=context.feature_names,
         positions=context.positions,
-        picture=None if context.picture is None else Picture(*context.picture),  # type: ignore[arg-type]
+        picture=None if context.picture is None else Picture(*context.picture),
         loss_history=estimator.loss_history_,
         metrics=metrics,
     )

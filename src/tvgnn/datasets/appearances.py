@@ -20,7 +20,7 @@ class Appearance(NamedTuple):
 
     feature_names: tuple[str, ...] | None = None
     position_columns: tuple[int, int] | None = None
-    picture: tuple[str, int, int] | None = None
+    picture: tuple[Literal["pixels", "tiles"], int, int] | None = None
 
 
 _PIXEL = ("red", "green", "blue", "row", "column")

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from safetensors import SafetensorError, safe_open
@@ -41,7 +41,7 @@ class RunContext:
     class_names: Sequence[str] | None = None
     feature_names: Sequence[str] | None = None
     positions: Any = None
-    picture: tuple[str, int, int] | None = None
+    picture: tuple[Literal["pixels", "tiles"], int, int] | None = None
 
 
 def write_context(folder: str | Path, context: RunContext) -> None:
@@ -83,7 +83,8 @@ def read_context(folder: str | Path) -> RunContext:
     try:
         with safe_open(path, framework="numpy") as file:
             text = json.loads((file.metadata() or {})[_KEY])
-            arrays = {name: file.get_tensor(name) for name in ("y", "positions") if name in file.keys()}  # noqa: SIM118
+            stored = set(file.keys())
+            arrays = {name: file.get_tensor(name) for name in ("y", "positions") if name in stored}
         return RunContext(**arrays, **_checked(text))
     except (SafetensorError, OSError, ValueError, TypeError, KeyError) as error:
         raise DataError(f"{path}: not readable as a run's context: {error}; delete it, or run again") from None

@@ -7,7 +7,7 @@ gradients, and the bookkeeping of autograd from one layer to the next.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import torch
 from torch import Tensor
@@ -76,8 +76,9 @@ class _Layers(torch.autograd.Function):
         step_forward, lists = kernels("gtv_step", "cpu").forward, adjacency.lists()
         rows = x if x.dim() == 2 else x.flatten(0, -2)
         between = [rows]
-        for step, weight, bias in zip(steps, parameters[::2], parameters[1::2], strict=True):
-            z = torch.mm(rows, weight, out=empty((rows.shape[0], weight.shape[1]), rows))  # type: ignore[arg-type, union-attr]
+        weights = cast(tuple[Tensor, ...], parameters[::2])  # biases may be None
+        for step, weight, bias in zip(steps, weights, parameters[1::2], strict=True):
+            z = torch.mm(rows, weight, out=empty((rows.shape[0], weight.shape[1]), rows))
             rows = step_forward(z, lists, bias, *step)
             between += [z, rows]
         ctx.save_for_backward(values, *parameters, *between)

@@ -1,10 +1,12 @@
 """The one forward of every clustering-based pooling layer: select, reduce, connect, and its losses.
 
-A method supplies the assignments (`DensePooling.select`) and `auxiliary_losses`; everything else is here.
+A method supplies `auxiliary_losses` and, where the MLP is not enough, the scores (`DensePooling.score`); all else
+is here.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, cast
@@ -26,7 +28,7 @@ LARGEST_INNER = 2**26
 ROWS_AT_ONCE = 8192
 
 
-class DensePooling(nn.Module):
+class DensePooling(nn.Module, ABC):
     """Base of the layers that pool every graph to K clusters by soft assignments of a shared MLP.
 
     Parameters:
@@ -66,7 +68,10 @@ class DensePooling(nn.Module):
         self.mlp = assignment_mlp(list(map(int, widths)), self.k, mlp_activation, bias)
 
     def select(self, x: Tensor, adjacency: Adjacency | None = None) -> Tensor:
-        """Soft assignments (..., K) of nodes with features x (..., F); rows sum to 1 (paper, eq. 17)."""
+        """Soft assignments (..., K) of nodes with features x (..., F); rows sum to 1 (paper, eq. 17).
+
+        Always the softmax of `score`, which a method overrides: some compute it together with their losses.
+        """
         return torch.softmax(self.score(x, adjacency), dim=-1)
 
     def score(self, x: Tensor, adjacency: Adjacency | None = None) -> Tensor:
@@ -81,9 +86,9 @@ class DensePooling(nn.Module):
         s = self.select(x, adjacency)
         return s, self.auxiliary_losses(s, adjacency, groups)
 
+    @abstractmethod
     def auxiliary_losses(self, assignments: Tensor, adjacency: Adjacency, groups: Grouping) -> dict[str, Tensor]:
         """Losses of assignments (N, K), each a scalar already multiplied by its coefficient."""
-        raise NotImplementedError(f"{type(self).__name__} must define auxiliary_losses")
 
     def coarsened(self, adjacency: Adjacency) -> Adjacency:
         """Return the matrix A in the pooled adjacency ``S^T A S``: the one given, unless a method scales it first."""
