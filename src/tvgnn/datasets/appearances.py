@@ -1,6 +1,6 @@
 """What is known of the nodes of a dataset beyond its graph: names of features, positions, a picture."""
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 __all__ = ["Appearance", "appearance"]
 
