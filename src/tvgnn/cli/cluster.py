@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from tvgnn.cli import graph_input, options
+from tvgnn.cli import graph_input, neighbor_options, options
 
 __all__ = ["cluster"]
 
@@ -27,6 +27,11 @@ def cluster(
     weight_column: graph_input.WeightColumn = "auto",
     delimiter: graph_input.Delimiter = None,
     header: graph_input.Header = None,
+    n_neighbors: neighbor_options.NNeighbors = None,
+    metric: neighbor_options.Metric = None,
+    mutual: neighbor_options.Mutual = False,
+    knn_weights: neighbor_options.KnnWeightsOption = None,
+    connect: neighbor_options.Connect = False,
     n_clusters: Annotated[
         int | None,
         typer.Option("-k", "--n-clusters", min=1, help="Number of clusters.", show_default="number of known classes"),
@@ -62,8 +67,11 @@ def cluster(
 
     Writes labels.csv, assignments.npz, the model and metrics.json into a new folder.
 
-    Examples: tvgnn cluster --dataset digits;  tvgnn cluster --edges edges.csv --features features.csv -k 5
+    Examples: tvgnn cluster --dataset digits;  tvgnn cluster --edges edges.csv --features features.csv -k 5;
+    tvgnn cluster --features features.csv -k 5
     """
+    neighbors = neighbor_options.NeighborOptions(n_neighbors, metric, mutual, knn_weights, connect)
+    scaling = None if feature_norm is options.FeatureNorm.none else feature_norm.value
     source = graph_input.GraphInput(
         dataset=dataset,
         edges=edges,
@@ -78,6 +86,7 @@ def cluster(
         weight_column=weight_column,
         delimiter=delimiter,
         header=header,
+        neighbors=neighbors,
     )
 
     from tvgnn.cli.run import fit, graph_notes, run_context, run_metrics, say, set_threads, write_run
@@ -85,7 +94,7 @@ def cluster(
     from tvgnn.io.run_folder import run_folder
     from tvgnn.ops._backends import resolve_device
 
-    name, graph = source.read()
+    name, graph = source.read(preset, scaling)
     if n_clusters is None and not graph.num_classes:
         raise ValueError("expected the number of clusters, got no known classes to count; pass -k")
     k = n_clusters or graph.num_classes
@@ -114,10 +123,11 @@ def cluster(
         verbose=0 if quiet else 1,
         backend=backend,
         device=device,
-        feature_norm=None if feature_norm is options.FeatureNorm.none else feature_norm.value,
+        feature_norm=scaling,
         precision=precision.value,
         memory=memory.value,
         max_memory=max_memory,
+        **neighbors.parameters(),
     )
     target = out or Path("runs") / f"{name}-k{k}-seed{seed}"
     with run_folder(target, overwrite=overwrite) as folder:

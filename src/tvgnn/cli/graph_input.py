@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tvgnn.cli.neighbor_options import NeighborOptions
 from tvgnn.cli.options import StructuralFeatures
 
 if TYPE_CHECKING:
@@ -40,7 +41,11 @@ def _format(*names: str, help: str, **settings: Any) -> Any:
 Dataset = Annotated[str | None, _input(help="A dataset by name; see: tvgnn datasets list.")]
 Edges = Annotated[Path | None, _input(help="Edges: CSV or TSV (also .gz), a square matrix (.npz, .mtx), or .graphml.")]
 Features = Annotated[
-    Path | None, _input(help="Features: CSV or TSV with the node id first; or .npy, .npz, .mtx in node order.")
+    Path | None,
+    _input(
+        help="Features: CSV or TSV with the node id first; or .npy, .npz, .mtx in node order. Without edges each node "
+        "is joined to its nearest neighbours."
+    ),
 ]
 Labels = Annotated[
     Path | None, _input(help="Known classes, for evaluation only: CSV or TSV of node id and class, or .npy.")
@@ -85,12 +90,13 @@ class GraphInput:
     weight_column: str = "auto"
     delimiter: str | None = None
     header: bool | None = None
+    neighbors: NeighborOptions = field(default_factory=NeighborOptions)
 
     def __post_init__(self) -> None:
         files = ("edges", "features", "labels", "node_attributes")
         given = [f"--{name.replace('_', '-')}" for name in files if getattr(self, name) is not None]
-        if self.dataset is None and self.edges is None:
-            raise ValueError("expected the input, --dataset NAME or --edges FILE, got neither")
+        if self.dataset is None and self.edges is None and self.features is None:
+            raise ValueError("expected the input, --dataset NAME, --edges FILE or --features FILE, got none of them")
         if self.dataset is not None and given:
             raise ValueError(f"expected one input, got --dataset and {', '.join(given)}; leave one of them out")
         if self.structural_features is not None and (self.features is not None or self.node_attributes is not None):
@@ -98,9 +104,20 @@ class GraphInput:
             raise ValueError(f"expected one kind of features, got --structural-features and {other}")
         if self.structural_dim is not None and self.structural_features is None:
             raise ValueError("--structural-dim needs --structural-features")
+        if self.neighbors.given() and not self._joins_neighbors():
+            source = "--dataset" if self.edges is None else "--edges"
+            raise ValueError(f"expected one source of edges, got {source} and {', '.join(self.neighbors.given())}")
+        if self._joins_neighbors() and (self.directed or self.weight_column != "auto"):
+            raise ValueError("--directed and --weight-column are of an edge list: they need --edges")
 
-    def read(self) -> tuple[str, Graph]:
+    def _joins_neighbors(self) -> bool:
+        return self.dataset is None and self.edges is None
+
+    def read(self, preset: str = "paper", feature_norm: str | None = "auto") -> tuple[str, Graph]:
         """Return a short name of the data, and the graph with features.
+
+        Where there are features only, nodes are joined to the nearest ones after the scaling that ``preset`` and
+        ``feature_norm`` choose, as in `tvgnn.TVClustering.fit`.
 
         Raises
         ------
@@ -109,6 +126,8 @@ class GraphInput:
         ValueError
             The nodes have no features.
         """
+        if self._joins_neighbors():
+            return self._neighbors({"preset": preset, "feature_norm": feature_norm})
         name, graph = self._dataset() if self.edges is None else self._files(self.edges)
         if self.structural_features is not None:
             graph = graph.with_structural_features(self.structural_features.value, self.structural_dim)
@@ -121,7 +140,7 @@ class GraphInput:
 
     def feature_names(self) -> list[str] | None:
         """Return the names of the features that files give; None for datasets and structural features."""
-        if self.structural_features is not None or self.edges is None:
+        if self.structural_features is not None or self.dataset is not None:
             return None
         if self.features is None:
             return self._attributes()
@@ -138,6 +157,17 @@ class GraphInput:
 
         return str(self.dataset).lower(), load_graph(str(self.dataset), self.root, self.mirror)
 
+    def _neighbors(self, scaling: dict[str, Any]) -> tuple[str, Graph]:
+        from tvgnn.estimators.inputs import joined
+        from tvgnn.io.graph_files import read_nodes
+
+        features = Path(str(self.features))
+        nodes = read_nodes(features, self.labels, delimiter=self._delimiter(), header=self.header)
+        return _stem(features), joined(nodes, scaling | self.neighbors.parameters())
+
+    def _delimiter(self) -> str | None:
+        return "\t" if self.delimiter == "\\t" else self.delimiter  # what a shell user can type
+
     def _files(self, edges: Path) -> tuple[str, Graph]:
         from tvgnn.io.graph_files import read_graph
 
@@ -146,7 +176,7 @@ class GraphInput:
             self.features,
             self.labels,
             directed=self.directed,
-            delimiter="\t" if self.delimiter == "\\t" else self.delimiter,  # what a shell user can type
+            delimiter=self._delimiter(),
             header=self.header,
             weight_column=_column(self.weight_column),
             node_attributes=self._attributes(),

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tvgnn.cli import graph_input, options
+from tvgnn.cli import graph_input, neighbor_options, options
 
 if TYPE_CHECKING:
     from tvgnn.experiments.sweep import SweepResult
@@ -38,6 +38,11 @@ def sweep(
     weight_column: graph_input.WeightColumn = "auto",
     delimiter: graph_input.Delimiter = None,
     header: graph_input.Header = None,
+    n_neighbors: neighbor_options.NNeighbors = None,
+    metric: neighbor_options.Metric = None,
+    mutual: neighbor_options.Mutual = False,
+    knn_weights: neighbor_options.KnnWeightsOption = None,
+    connect: neighbor_options.Connect = False,
     n_clusters: Annotated[
         str, typer.Option("-k", "--n-clusters", help="Numbers of clusters: 2:20, 2:20:2, 3,5,8 or a mixture.")
     ] = "2:20",
@@ -85,6 +90,8 @@ def sweep(
     Example: tvgnn sweep --edges edges.csv --features features.csv -k 2:12 --jobs 2
     """
     ks = _numbers(n_clusters)
+    neighbors = neighbor_options.NeighborOptions(n_neighbors, metric, mutual, knn_weights, connect)
+    scaling = None if feature_norm is options.FeatureNorm.none else feature_norm.value
     source = graph_input.GraphInput(
         dataset=dataset,
         edges=edges,
@@ -98,6 +105,7 @@ def sweep(
         weight_column=weight_column,
         delimiter=delimiter,
         header=header,
+        neighbors=neighbors,
     )
 
     from tvgnn.cli.environment import git_commit, peak_rss_bytes, versions
@@ -109,7 +117,7 @@ def sweep(
     from tvgnn.ops._backends import resolve_device
 
     workers = pool_workers(jobs, threads=threads)
-    name, graph = source.read()
+    name, graph = source.read(preset, scaling)
     resolve_device(device)
     if not quiet:
         for note in graph_notes(graph.report):
@@ -130,7 +138,7 @@ def sweep(
         "learning_rate": learning_rate,
         "backend": backend,
         "device": device,
-        "feature_norm": None if feature_norm is options.FeatureNorm.none else feature_norm.value,
+        "feature_norm": scaling,
         "precision": precision.value,
         "memory": memory.value,
         "max_memory": max_memory,

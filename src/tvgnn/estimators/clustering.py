@@ -9,7 +9,6 @@ import warnings
 from typing import Any, Self, cast
 
 import numpy as np
-import scipy.sparse as sp
 import torch
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -17,17 +16,14 @@ from torch import nn
 
 from tvgnn.errors import ClusteringWarning, GraphError
 from tvgnn.estimators import persistence
-from tvgnn.estimators.inputs import (
-    NetworkInputs,
-    RowIndex,
-    adjacency_with_new_rows,
-    detached,
-    same_kind,
-)
+from tvgnn.estimators.inputs import NetworkInputs, detached, given_graph, neighbor_settings
+from tvgnn.estimators.new_rows import infer_rows
+from tvgnn.estimators.numbering import largest_first
 from tvgnn.estimators.plans import expected_bytes, prepare, train_network
 from tvgnn.estimators.presets import PRESETS, positive_integer, resolve_parameters
-from tvgnn.graph.feature_tensor import feature_tensor, require_features
+from tvgnn.graph.feature_tensor import with_chosen_features
 from tvgnn.graph.graph import Graph
+from tvgnn.graph.knn.join import with_neighbor_edges
 from tvgnn.losses import asymmetric_norm_loss, total_variation_loss
 from tvgnn.ops import select_backend
 from tvgnn.ops._backends import resolve_device
@@ -75,7 +71,15 @@ class TVClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
     verbose : int, default=0
         1 states the estimated memory and shows a progress line, on a terminal only.
     n_neighbors : int, default=15
-        Neighbours in the graph that is built when no adjacency is given, and of new rows in `predict`.
+        Neighbours in the graph of scaled rows that is built when no adjacency is given, and of new rows in `predict`.
+    metric : str, default="euclidean"
+        What is near there: ``"euclidean"``, ``"cosine"``, or another one of `tvgnn.Graph.from_features`.
+    mutual, connect : bool, default=False
+        Keep edges only where both rows choose each other; join components by a minimum spanning tree. See there.
+    knn_weights : {"connectivity", "heat_kernel"}, default="connectivity"
+        Weights of those edges, see there.
+    features : {"spectral", "degree", "ones"}, default=None
+        Features computed from a graph that has none, see `tvgnn.Graph.with_structural_features`.
     backend : str, default="auto"
         See `tvgnn.select_backend`.
     device : str, default="auto"
@@ -152,6 +156,11 @@ class TVClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         random_state: Any = None,
         verbose: int = 0,
         n_neighbors: int = 15,
+        metric: str = "euclidean",
+        mutual: bool = False,
+        knn_weights: str = "connectivity",
+        connect: bool = False,
+        features: str | None = None,
         backend: str = "auto",
         device: str = "auto",
         feature_norm: str | None = "auto",
@@ -176,6 +185,11 @@ class TVClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         self.random_state = random_state
         self.verbose = verbose
         self.n_neighbors = n_neighbors
+        self.metric = metric
+        self.mutual = mutual
+        self.knn_weights = knn_weights
+        self.connect = connect
+        self.features = features
         self.backend = backend
         self.device = device
         self.feature_norm = feature_norm
@@ -189,7 +203,7 @@ class TVClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features), or tvgnn.Graph
-            Features, or a graph that carries them.
+            Features, or a graph that carries them or for which ``features`` chooses; None with an adjacency alone.
         y : ignored
             Labels are never looked at.
         adjacency : sparse matrix or array of shape (n_samples, n_samples), default=None
@@ -218,15 +232,14 @@ class TVClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         """
         start = time.perf_counter()
         parameters = resolve_parameters(self.preset, {name: getattr(self, name) for name in PRESETS["paper"]})
-        positive_integer("n_neighbors", self.n_neighbors)
+        neighbors = neighbor_settings(self.get_params(deep=False))
         limit = parse_bytes(self.max_memory)
         graph = self._graph(X, adjacency)
         self._check_n_clusters(graph.num_nodes)
         self.feature_scaling_ = prepare(self.preset, graph.x, self.feature_norm)
         self.feature_norm_ = self.feature_scaling_.kind
         if adjacency is None and not isinstance(X, Graph):
-            neighbors = Graph.from_features(self.feature_scaling_.transform(graph.x), self.n_neighbors)
-            graph = neighbors.with_features(graph.x)
+            graph = with_neighbor_edges(graph, self.feature_scaling_.transform(graph.x), neighbors)
         k = int(self.n_clusters)
         self.estimated_bytes_ = expected_bytes(self.preset, graph, k, parameters, self.memory, self.precision)
         check_memory(self.estimated_bytes_, limit, self.memory)
@@ -316,16 +329,20 @@ class TVClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         return int(self.embedding_.shape[1])
 
     def _graph(self, X: Any, adjacency: Any) -> Graph:
-        if isinstance(X, Graph):
-            if adjacency is not None:
-                raise ValueError("expected the adjacency inside the Graph, got adjacency too; pass one of them")
-            self.n_features_in_ = require_features(X).num_features
-            return X
-        x = validate_data(self, detached(X), accept_sparse="csr", dtype=[np.float32, np.float64])
+        graph = given_graph(X, adjacency, self.features)
+        if graph is not None:
+            self.n_features_in_ = graph.num_features
+            return graph
+        x = self._rows(X, reset=True)
         self._check_n_clusters(x.shape[0])
         if adjacency is None:
             return Graph.from_edge_index(np.empty((2, 0), np.int64), x=x)
         return Graph.from_scipy(adjacency, x=x)
+
+    def _rows(self, X: Any, *, reset: bool) -> Any:
+        """Check rows of features; values that are not finite are left to `Graph`, which names the row."""
+        dtypes = [np.float32, np.float64]
+        return validate_data(self, detached(X), accept_sparse="csr", dtype=dtypes, ensure_all_finite=False, reset=reset)
 
     def _check_n_clusters(self, n_samples: int) -> None:
         if positive_integer("n_clusters", self.n_clusters) > n_samples:
@@ -340,10 +357,7 @@ class TVClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
     def _number_by_size(self, inputs: NetworkInputs) -> None:
         """Renumber the clusters inside the last linear layer, so that every later result carries the same numbers."""
         labels = inputs.given_order(self.model_.infer(inputs.features, inputs.adjacency)[0]).argmax(1)
-        sizes = np.bincount(labels, minlength=self.n_clusters)
-        first = np.full(self.n_clusters, labels.size)
-        np.minimum.at(first, labels, np.arange(labels.size))
-        order = torch.tensor(np.lexsort((first, -sizes)), device=self.device_)
+        order = torch.tensor(largest_first(labels, self.n_clusters), device=self.device_)
         last = cast(nn.Linear, self.model_.pool.mlp[-1])
         with torch.no_grad():
             last.weight.copy_(last.weight[order])
@@ -370,28 +384,14 @@ class TVClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         """Assignments and embedding of rows or of a graph."""
         check_is_fitted(self)
         if isinstance(X, Graph):
-            graph = require_features(X)
+            graph = with_chosen_features(X, self.features, self.graph_)
             if graph.num_features != self.n_features_in_:
                 raise GraphError(f"expected a graph with {self.n_features_in_} features, got {graph.num_features}")
             inputs = self._inputs(graph, self.model_.config.hidden_channels)
             assignments, embedding = self.model_.infer(inputs.features, inputs.adjacency)
             return inputs.given_order(assignments), inputs.given_order(embedding)
-        x = validate_data(self, detached(X), accept_sparse="csr", dtype=[np.float32, np.float64], reset=False)
-        like = self.graph_.x.dtype
-        return self._infer_rows(Graph.from_edge_index(np.empty((2, 0), np.int64), x=x, dtype=like).x)
-
-    def _infer_rows(self, x: Any) -> tuple[np.ndarray, np.ndarray]:
-        x = same_kind(x, self.graph_.x)
-        known = RowIndex(self.graph_.x).find(x)
-        assignments, embedding = self.assignments_[known], self.embedding_[known]
-        new = np.flatnonzero(known < 0)
-        if new.size:
-            trained, added = (self.feature_scaling_.transform(part) for part in (self.graph_.x, x[new]))
-            adjacency = adjacency_with_new_rows(self.graph_, trained, added, self.n_neighbors)
-            both = [trained, added]
-            features = feature_tensor(sp.vstack(both, "csr") if sp.issparse(x) else np.concatenate(both))
-            new_assignments, new_embedding = self.model_.infer(features.to(self.device_), adjacency.to(self.device_))
-            start = self.graph_.num_nodes
-            assignments[new] = new_assignments[start:].cpu().numpy()
-            embedding[new] = new_embedding[start:].cpu().numpy()
-        return assignments, embedding
+        if self.features is not None:
+            raise ValueError(f"expected a tvgnn.Graph, as features={self.features!r} are computed from one, got rows")
+        x = self._rows(X, reset=False)
+        rows = Graph.from_edge_index(np.empty((2, 0), np.int64), x=x, dtype=self.graph_.x.dtype).x
+        return infer_rows(self, rows, neighbor_settings(self.get_params(deep=False)))

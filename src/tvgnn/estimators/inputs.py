@@ -1,21 +1,24 @@
-"""From what a caller passes to tensors, and from new rows to a graph that the trained model can read."""
+"""From what a caller passes to a graph, and to tensors."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-import scipy.sparse as sp
 import torch
-from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.validation import check_array
 from torch import Tensor
 
+from tvgnn.errors import GraphError
 from tvgnn.estimators.feature_scaling import FeatureScaling
+from tvgnn.estimators.quality.preparation import FeaturePreparation
 from tvgnn.graph.adjacency import Adjacency
-from tvgnn.graph.feature_tensor import feature_tensor, nonzeros, require_features
+from tvgnn.graph.feature_tensor import feature_tensor, nonzeros, with_chosen_features
 from tvgnn.graph.graph import Graph
+from tvgnn.graph.knn import NeighborSettings
+from tvgnn.graph.knn.join import with_neighbor_edges
 from tvgnn.graph.locality import relabel_by_locality
 from tvgnn.graph.sparse_matrix import SparseMatrix
 from tvgnn.graph.validation import as_array, torch_to_scipy
@@ -24,10 +27,10 @@ from tvgnn.training.memory_estimate import training_bytes
 
 __all__ = [
     "NetworkInputs",
-    "RowIndex",
-    "adjacency_with_new_rows",
     "as_graph",
-    "same_kind",
+    "given_graph",
+    "joined",
+    "neighbor_settings",
 ]
 
 
@@ -61,25 +64,72 @@ class NetworkInputs:
         return (rows if self.places is None else rows[self.places]).cpu().numpy()
 
 
-def as_graph(X: Any, adjacency: Any, *, n_neighbors: int, norm: str | None) -> Graph:
-    """Graph on which `TVClustering.fit` trains for X and ``adjacency``, built once where many fits share it.
+def neighbor_settings(parameters: Mapping[str, Any]) -> NeighborSettings:
+    """Take the parameters of `TVClustering` that make a graph of rows; those that are missing are its defaults.
+
+    Raises:
+        ValueError: one is out of range.
+
+    """
+    names = {"n_neighbors": "n_neighbors", "metric": "metric", "mutual": "mutual", "connect": "connect"}
+    names["knn_weights"] = "weights"
+    try:
+        return NeighborSettings(**{names[name]: parameters[name] for name in names if name in parameters})
+    except GraphError as error:
+        raise ValueError(str(error).replace("weights must", "knn_weights must")) from None
+
+
+def given_graph(X: Any, adjacency: Any, features: str | None) -> Graph | None:
+    """Return the graph that a caller gives, with features, or None where X holds rows.
+
+    Raises:
+        ValueError: X, adjacency and features do not fit.
+        GraphError: there are no features.
+
+    """
+    if isinstance(X, Graph):
+        if adjacency is not None:
+            raise ValueError("expected the adjacency inside the Graph, got adjacency too; pass one of them")
+        return with_chosen_features(X, features)
+    if X is None and adjacency is not None:
+        return with_chosen_features(Graph.from_scipy(adjacency), features)
+    if features is not None:
+        given = "neither" if X is None else "rows of features"
+        raise ValueError(
+            f"expected a graph without features for features={features!r} (a tvgnn.Graph, or X=None and adjacency), "
+            f"got {given}"
+        )
+    return None
+
+
+def as_graph(X: Any, adjacency: Any, parameters: Mapping[str, Any]) -> Graph:
+    """Graph on which `TVClustering(**parameters).fit` trains, built once where many fits share it.
 
     Raises:
         ValueError: X and adjacency do not fit.
         GraphError: X holds no features or is not valid.
 
     """
-    if isinstance(X, Graph):
-        if adjacency is not None:
-            raise ValueError("expected the adjacency inside the Graph, got adjacency too; pass one of them")
-        require_features(X)
-        return X
-    x = check_array(detached(X), accept_sparse="csr", dtype=[np.float32, np.float64])
+    graph = given_graph(X, adjacency, parameters.get("features"))
+    if graph is not None:
+        return graph
+    x = check_array(detached(X), accept_sparse="csr", dtype=[np.float32, np.float64], ensure_all_finite=False)
     if adjacency is not None:
         return Graph.from_scipy(adjacency, x=x)
-    nodes = Graph.from_edge_index(np.empty((2, 0), np.int64), x=x)
-    scaled = FeatureScaling.fit(nodes.x, norm).transform(nodes.x)
-    return Graph.from_features(scaled, n_neighbors).with_features(nodes.x)
+    return joined(Graph.from_edge_index(np.empty((2, 0), np.int64), x=x), parameters)
+
+
+def joined(nodes: Graph, parameters: Mapping[str, Any]) -> Graph:
+    """Join nodes to the nearest ones in scaled features, as `TVClustering(**parameters).fit` does.
+
+    Raises:
+        ValueError: a parameter is out of range.
+        GraphError: a metric is unknown, or does not go with sparse rows.
+
+    """
+    preparation = FeaturePreparation if parameters.get("preset") == "quality" else FeatureScaling
+    scaled = preparation.fit(nodes.x, parameters.get("feature_norm", "auto")).transform(nodes.x)
+    return with_neighbor_edges(nodes, scaled, neighbor_settings(parameters))
 
 
 def estimated_bytes(graph: Graph, config: NodeClusteringConfig, memory: str, precision: str) -> int:
@@ -93,68 +143,6 @@ def estimated_bytes(graph: Graph, config: NodeClusteringConfig, memory: str, pre
         memory=memory,
         precision=precision,
     )
-
-
-class RowIndex:
-    """Find rows that equal a training row; among equal training rows the first counts.
-
-    Parameters:
-        x: (N, F) float32, dense or CSR without stored zeros.
-
-    """
-
-    def __init__(self, x: Any) -> None:
-        self._first: dict[bytes, int] = {}
-        for row, key in enumerate(_row_keys(x)):
-            self._first.setdefault(key, row)
-
-    def find(self, x: Any) -> np.ndarray:
-        """Index of the equal training row for each row of x (M, F), -1 where there is none; (M,) int64."""
-        return np.array([self._first.get(key, -1) for key in _row_keys(x)], dtype=np.int64)
-
-
-def same_kind(x: Any, like: Any) -> Any:
-    """Features x (M, F) as CSR or dense, whichever ``like`` is."""
-    if sp.issparse(like):
-        return sp.csr_array(x)
-    return x.toarray() if sp.issparse(x) else x
-
-
-def _row_keys(x: Any) -> list[bytes]:
-    if sp.issparse(x):
-        data = x.data + np.float32(0)  # -0.0 and 0.0 are equal numbers with different bytes
-        return [
-            x.indices[a:b].astype(np.int64).tobytes() + data[a:b].tobytes()
-            for a, b in zip(x.indptr[:-1], x.indptr[1:], strict=True)
-        ]
-    return [row.tobytes() for row in np.ascontiguousarray(x) + np.float32(0)]
-
-
-def adjacency_with_new_rows(graph: Graph, x: Any, new: Any, n_neighbors: int) -> Adjacency:
-    """Attach new rows one-way to their nearest training rows.
-
-    Training nodes see each other as before and no new row, new rows see no new row: what a row gets never depends on
-    the other rows passed. A new edge weighs as much as the mean edge of the graph.
-
-    Parameters:
-        graph: training graph of N nodes.
-        x: (N, F) scaled training features.
-        new: (M, F) scaled new rows.
-        n_neighbors: neighbours of a new row, at most N.
-
-    Returns:
-        Adjacency of N + M nodes, new rows last; not symmetric, for inference only.
-
-    """
-    k = min(n_neighbors, graph.num_nodes)
-    nearest = NearestNeighbors(n_neighbors=k).fit(x).kneighbors(new, return_distance=False)
-    indptr = np.concatenate([graph.indptr, graph.indptr[-1] + k * np.arange(1, new.shape[0] + 1)])
-    indices = np.concatenate([graph.indices, nearest.ravel()])
-    values = None
-    if graph.is_weighted:
-        mean = graph.weights.mean() if graph.weights.size else 1.0
-        values = torch.tensor(np.concatenate([graph.weights, np.full(nearest.size, mean, np.float32)]))
-    return Adjacency.from_csr(torch.tensor(indptr), torch.tensor(indices), values, len(indptr) - 1)
 
 
 def detached(X: Any) -> Any:

@@ -131,10 +131,8 @@ def sweep_n_clusters(
     """
     from joblib import cpu_count
 
-    graph = as_graph(
-        X, adjacency, n_neighbors=parameters.get("n_neighbors", 15), norm=parameters.get("feature_norm", "auto")
-    )
-    given = GivenGraph.of(graph)
+    given = GivenGraph.of(as_graph(X, adjacency, parameters))
+    parameters.pop("features", None)  # the graph has them now
     runs = sweep_jobs("graph", given, n_clusters, n_seeds, random_state, parameters)
     workers = Workers(jobs, _threads() if jobs == 1 else max(1, int(cpu_count()) // positive_integer("jobs", jobs)))
     with _folder(out) as folder:

@@ -13,7 +13,7 @@ from tvgnn.errors import GraphError
 from tvgnn.graph.graph import Graph
 from tvgnn.graph.sparse_matrix import SparseMatrix
 
-__all__ = ["feature_tensor", "nonzeros", "require_features"]
+__all__ = ["feature_tensor", "nonzeros", "require_features", "with_chosen_features"]
 
 # Above this share of non-zeros the first product is faster dense (see benchmarks, `operators`).
 _SPARSE_DENSITY = 0.2
@@ -23,10 +23,52 @@ def require_features(graph: Graph) -> Graph:
     """Return the graph if it has features, else explain the choices."""
     if graph.x is None:
         raise GraphError(
-            "expected node features, got a graph without; pass features, or choose structural ones explicitly: "
-            "graph.with_structural_features('spectral'), 'degree' or 'ones'"
+            "expected node features, got a graph without; pass features, or choose some that are computed from the "
+            "edges, in TVClustering(features=...) or graph.with_structural_features(...): 'spectral' for communities "
+            "(try it first), 'degree' for nodes of like degree, 'ones' for a comparison only, as it makes all nodes "
+            "of a component alike"
         )
     return graph
+
+
+def with_chosen_features(graph: Graph, kind: str | None, like: Graph | None = None) -> Graph:
+    """Return the graph with features: its own where ``kind`` is None, else structural ones of that kind.
+
+    Parameters
+    ----------
+    graph
+        With features, or without where ``kind`` chooses some.
+    kind
+        ``"spectral"``, ``"degree"``, ``"ones"`` or None.
+    like
+        The graph that a model was trained on, features included, where it is to read this one.
+
+    Raises
+    ------
+    GraphError
+        There are no features, or two kinds of them; an unknown kind; spectral features of another graph than ``like``,
+        whose coordinates mean something else.
+    """
+    if kind is None:
+        return require_features(graph)
+    if graph.x is not None and graph is not like:
+        raise GraphError(
+            f"expected one kind of features, got features={kind!r} and a graph that has some; leave features=None, "
+            "or pass graph.with_features(None)"
+        )
+    if like is None:
+        return graph.with_structural_features(kind)  # type: ignore[arg-type]
+    if graph is like:
+        return graph
+    same = all(np.array_equal(getattr(graph, part), getattr(like, part)) for part in ("indptr", "indices", "weights"))
+    if same:
+        return graph.with_features(like.x)
+    if kind == "spectral":
+        raise GraphError(
+            "expected the graph that was fitted, got another: the columns of features='spectral' have a meaning in "
+            "one graph only; fit the graphs together, or take features='degree'"
+        )
+    return graph.with_structural_features(kind, like.num_features)  # type: ignore[arg-type]
 
 
 def nonzeros(x: Any) -> int | None:

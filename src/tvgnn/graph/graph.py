@@ -13,26 +13,11 @@ from scipy.sparse.csgraph import connected_components
 from tvgnn.errors import GraphError
 from tvgnn.graph import adapters
 from tvgnn.graph._normalize import normalize_rows
+from tvgnn.graph.report import GraphReport, one_line
 from tvgnn.graph.symmetrize import symmetrize
 from tvgnn.graph.validation import Features, as_features, as_float_dtype, as_labels
 
 __all__ = ["Graph", "GraphReport"]
-
-
-@dataclass(frozen=True)
-class GraphReport:
-    """What validation found and changed: ``num_self_loops`` and so on count input entries that were dropped.
-
-    ``was_directed`` is true where the two directions of some edge differed and were averaged or united.
-    """
-
-    num_self_loops: int
-    num_duplicates: int
-    num_zero_weights: int
-    was_directed: bool
-    num_isolated: int
-    num_components: int
-    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -111,16 +96,7 @@ class Graph:
         return len(self.class_names)
 
     def __repr__(self) -> str:
-        def count(number: int, noun: str, plural: str) -> str:
-            return f"{number} {noun if number == 1 else plural}"
-
-        parts = [count(self.num_nodes, "node", "nodes"), count(self.num_edges, "edge", "edges")]
-        parts.append("weighted" if self.is_weighted else "unweighted")
-        if self.x is not None:
-            parts.append(count(self.num_features, "feature", "features"))
-        if self.y is not None:
-            parts.append(count(self.num_classes, "class", "classes"))
-        return f"Graph({', '.join(parts)})"
+        return one_line(self)
 
     def adjacency(self) -> Any:
         """Return the symmetric (N, N) float32 ``csr_array``; it shares this graph's read-only arrays."""
@@ -339,11 +315,17 @@ class Graph:
         n_neighbors: int = 15,
         *,
         metric: str = "euclidean",
+        mutual: bool = False,
+        weights: Literal["connectivity", "heat_kernel"] = "connectivity",
+        bandwidth: float | None = None,
+        connect: bool = False,
+        method: Literal["auto", "exact", "approximate"] = "auto",
+        random_state: int = 0,
         y: Any = None,
         node_ids: Any = None,
         dtype: Any = "float32",
     ) -> Self:
-        """Build the unweighted k-nearest-neighbour graph of the rows of ``x``, united over both directions.
+        """Build the k-nearest-neighbour graph of the rows of ``x``; ``report.notes`` says how.
 
         Parameters
         ----------
@@ -352,7 +334,22 @@ class Graph:
         n_neighbors
             k; reduced to N - 1 on smaller data, with a note.
         metric
-            Any metric name of :class:`sklearn.neighbors.NearestNeighbors`.
+            ``"euclidean"``, ``"cosine"``, ``"correlation"`` or another name of
+            :class:`sklearn.neighbors.NearestNeighbors`. By cosine a row of zeros has no neighbours, nor is one.
+        mutual
+            False: an edge where one of two rows is among the k nearest of the other. True: where both are, which
+            leaves some rows without edges.
+        weights
+            ``"connectivity"``: none. ``"heat_kernel"``: ``exp(-d_ij^2 / (s_i s_j))``, at least 1e-6.
+        bandwidth
+            Of the heat kernel: the number is all ``s_i``; None: ``s_i`` is the distance to the k-th neighbour.
+        connect
+            Join components by a minimum spanning tree: :func:`tvgnn.graph.knn.connect.connecting_edges`.
+        method
+            ``"exact"``, ``"approximate"`` (pynndescent), or ``"auto"``: exact for up to 20,000 rows, for up to 8 dense
+            columns, and where pynndescent has no such metric. docs/performance.md has times and recall.
+        random_state
+            Seed of ``"approximate"``, whose result is the same for any number of threads.
         y, node_ids, dtype
             As in :meth:`from_edge_index`.
 
@@ -361,13 +358,12 @@ class Graph:
         >>> Graph.from_features([0.0, 1.0, 5.0], n_neighbors=1).num_edges
         2
         """
-        from tvgnn.graph.knn import nearest_neighbor_edges
+        from tvgnn.graph.knn import NeighborSettings
+        from tvgnn.graph.knn.join import with_neighbor_edges
 
-        edgeless = cls.from_edge_index([[], []], x=x, y=y, node_ids=node_ids, dtype=dtype)
-        source, target, notes = nearest_neighbor_edges(edgeless.x, n_neighbors, metric)
-        ids = edgeless.node_ids
-        symmetric = cls._from_raw(adapters.RawGraph(source, target, None, "listed", node_ids=ids, notes=notes), dtype)
-        return replace(symmetric, x=edgeless.x, y=edgeless.y, class_names=edgeless.class_names)
+        settings = NeighborSettings(n_neighbors, metric, mutual, weights, bandwidth, connect, method, random_state)
+        nodes = cls.from_edge_index([[], []], x=x, y=y, node_ids=node_ids, dtype=dtype)
+        return with_neighbor_edges(nodes, nodes.x, settings)
 
     @classmethod
     def _from_raw(cls, raw: adapters.RawGraph, dtype: Any) -> Self:

@@ -154,7 +154,8 @@ def _check_feature_shape(shape: tuple[int, ...], node_ids: Sequence[Hashable]) -
 
 
 def _raise_not_finite(row: int, column: int, value: Any, node_ids: Sequence[Hashable], dtype: np.dtype[Any]) -> None:
-    what = f"{value} is not a finite {dtype} number"
+    shown = "NaN" if value != value else value  # as scikit-learn writes it
+    what = f"{shown} is not a finite {dtype} number"
     raise GraphError(f"x, {name_node(row, node_ids)}, column {column}: {what}; impute or drop such nodes first")
 
 

@@ -9,11 +9,11 @@ import numpy as np
 from tvgnn.errors import DataError
 from tvgnn.graph.graph import Graph
 from tvgnn.io._arrays import read_matrix
-from tvgnn.io._text import IdCache, open_bytes, require_file, text_suffix
+from tvgnn.io._text import IdCache, is_number, open_bytes, require_file, text_suffix
 from tvgnn.io.edges import EdgeTable, read_edges, unknown_row
 from tvgnn.io.node_tables import NodeTable, read_features, read_labels
 
-__all__ = ["read_graph"]
+__all__ = ["read_graph", "read_nodes"]
 
 
 def read_graph(
@@ -84,6 +84,58 @@ def read_graph(
     else:
         table = read_edges(path, delimiter=delimiter, header=header, weight_column=weight_column)
         graph = _from_table(table, nodes, directed, dtype)
+    return _with_labels(graph, labels)
+
+
+def read_nodes(
+    features: str | Path,
+    labels: str | Path | None = None,
+    *,
+    delimiter: str | None = None,
+    header: bool | None = None,
+    dtype: str = "float32",
+) -> Graph:
+    """Read nodes without edges from a features file.
+
+    Parameters
+    ----------
+    features, labels, dtype
+        As in :func:`read_graph`.
+    delimiter, header
+        Format of the features file: see :func:`tvgnn.io.edges.read_edges`.
+
+    Raises
+    ------
+    DataError
+        As :func:`read_graph`, and where the first column of text holds numbers with a decimal point, which are no ids.
+    GraphError
+        If the values are no valid features.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "features.csv"
+    >>> _ = path.write_text("id,age\\nann,31\\nbob,27\\n")
+    >>> read_nodes(path)
+    Graph(2 nodes, 0 edges, unweighted, 1 feature)
+    """
+    nodes = read_features(features, delimiter=delimiter, header=header, dtype=dtype)
+    if nodes.node_ids is not None and all(isinstance(one, str) and is_number(one) for one in nodes.node_ids):
+        raise DataError(
+            f"{nodes.where(0)}: expected a node id in the first column, got the number {nodes.node_ids[0]}; number the "
+            "rows in a column of their own, or save the features as .npy"
+        )
+    graph = Graph.from_edge_index(
+        np.empty((2, 0), np.int64),
+        x=nodes.values,
+        node_ids=nodes.node_ids,
+        num_nodes=nodes.values.shape[0],
+        dtype=dtype,
+    )
+    return _with_labels(graph, labels)
+
+
+def _with_labels(graph: Graph, labels: str | Path | None) -> Graph:
     if labels is None:
         return graph
     known = read_labels(labels, known_ids=set(graph.node_ids))

@@ -1,0 +1,37 @@
+"""What is told of a graph: one line, and what validation found."""
+
+from dataclasses import dataclass
+from typing import Any
+
+__all__ = ["GraphReport", "one_line"]
+
+
+@dataclass(frozen=True)
+class GraphReport:
+    """What validation found and changed: ``num_self_loops`` and so on count input entries that were dropped.
+
+    ``was_directed`` is true where the two directions of some edge differed and were averaged or united.
+    """
+
+    num_self_loops: int
+    num_duplicates: int
+    num_zero_weights: int
+    was_directed: bool
+    num_isolated: int
+    num_components: int
+    notes: tuple[str, ...] = ()
+
+
+def one_line(graph: Any) -> str:
+    """Return the sizes of a :class:`tvgnn.Graph` in words."""
+
+    def count(number: int, noun: str, plural: str) -> str:
+        return f"{number} {noun if number == 1 else plural}"
+
+    parts = [count(graph.num_nodes, "node", "nodes"), count(graph.num_edges, "edge", "edges")]
+    parts.append("weighted" if graph.is_weighted else "unweighted")
+    if graph.x is not None:
+        parts.append(count(graph.num_features, "feature", "features"))
+    if graph.y is not None:
+        parts.append(count(graph.num_classes, "class", "classes"))
+    return f"Graph({', '.join(parts)})"
