@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from tvgnn.errors import GraphError
-from tvgnn.graph import adapters
+from tvgnn.graph import adapters, anndata_graph
 from tvgnn.graph._normalize import normalize_rows
 from tvgnn.graph.symmetrize import symmetrize
 from tvgnn.graph.validation import Features, as_features, as_float_dtype, as_labels
@@ -368,6 +368,8 @@ class Graph:
         ids = edgeless.node_ids
         symmetric = cls._from_raw(adapters.RawGraph(source, target, None, "listed", node_ids=ids, notes=notes), dtype)
         return replace(symmetric, x=edgeless.x, y=edgeless.y, class_names=edgeless.class_names)
+
+    from_anndata = classmethod(anndata_graph.from_anndata)
 
     @classmethod
     def _from_raw(cls, raw: adapters.RawGraph, dtype: Any) -> Self:
