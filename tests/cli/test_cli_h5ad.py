@@ -10,6 +10,7 @@ import pytest
 from cli_cases import SMALL
 
 from tvgnn.datasets import simulate_tissue
+from tvgnn.io.h5ad import write_h5ad
 from tvgnn.io.run_context import read_context
 
 
@@ -18,7 +19,7 @@ def cells(tmp_path):
     """Write ``cells.h5ad``: 120 cells on two slides of the same coordinates, without a graph."""
     adata = simulate_tissue(120, n_features=4, n_domains=3).to_anndata()
     adata.obs["slide"] = pd.Categorical(["left"] * 60 + ["right"] * 60)
-    adata.write_h5ad(tmp_path / "cells.h5ad")
+    write_h5ad(tmp_path / "cells.h5ad", adata)
     return adata
 
 
@@ -58,7 +59,7 @@ def test_graphs_and_weights_reach_the_graph(tvgnn, tmp_path, cells):
     ring = np.roll(np.eye(120), 1, axis=1)
     cells.obsp["ring"], cells.obsp["far"] = ring, np.roll(np.eye(120), 60, axis=1)
     cells.obsm["scores"] = cells.X[:, :2]
-    cells.write_h5ad(tmp_path / "more.h5ad")
+    write_h5ad(tmp_path / "more.h5ad", cells)
     result = tvgnn("cluster", "--h5ad", "more.h5ad", "--obsp", "ring, far", "--obsp-weights", "3,1", "--use-rep",
                    "scores", "-k", "2", "--out", "out", *SMALL)  # fmt: skip
     assert result.code == 0, result.err
@@ -117,3 +118,11 @@ def test_structural_features_in_place_of_those_of_the_file(tvgnn, tmp_path, cell
                    "-k", "1", "--out", "out", *SMALL)  # fmt: skip
     assert result.code == 0, result.err
     assert read_context(tmp_path / "out").feature_names is None
+
+
+def test_the_simulated_tissue_is_shown_where_its_cells_are(tvgnn, tmp_path):
+    result = tvgnn("cluster", "--dataset", "tissue", "--out", "out", *SMALL)
+    assert result.code == 0, result.err
+    context = read_context(tmp_path / "out")
+    assert np.array_equal(context.positions, simulate_tissue().positions)
+    assert context.feature_names[-1] == "marker49"

@@ -124,9 +124,10 @@ class H5adInput:
     def write(self, path: Path, adata: Any, estimator: TVClustering) -> None:
         """Add the clustering to the AnnData and write it."""
         from tvgnn.external.anndata import store_clustering
+        from tvgnn.io.h5ad import write_h5ad
 
         store_clustering(adata, estimator, settings=self._settings(adata))
-        adata.write_h5ad(path)
+        write_h5ad(path, adata)
 
     def context(self, adata: Any, graph: Graph, *, named: bool = True) -> RunContext:
         """Return what the page shows of the cells: names of features where ``named``, positions, known classes."""

@@ -61,14 +61,18 @@ class Tissue:
         anndata = require_anndata()
         import pandas as pd  # anndata needs it, tvgnn does not
 
+        def names(kind: str, count: int) -> Any:
+            # objects, as anndata 0.12 does not write the text type of pandas 3 unless it is told to
+            return pd.Index([f"{kind}{i}" for i in range(count)], dtype=object)
+
         obs = {
-            "domain": pd.Categorical([f"domain {i}" for i in self.domains.tolist()]),
-            "cell_type": pd.Categorical([f"type {i}" for i in self.types.tolist()]),
+            "domain": pd.Categorical.from_codes(self.domains, names("domain ", self.domains.max() + 1)),
+            "cell_type": pd.Categorical.from_codes(self.types, names("type ", self.types.max() + 1)),
         }
         return anndata.AnnData(
             self.x,
-            obs=pd.DataFrame(obs, index=[f"cell{i}" for i in range(len(self.x))]),
-            var=pd.DataFrame(index=[f"marker{i}" for i in range(self.x.shape[1])]),
+            obs=pd.DataFrame(obs, index=names("cell", len(self.x))),
+            var=pd.DataFrame(index=names("marker", self.x.shape[1])),
             obsm={"spatial": self.positions},
         )
 

@@ -171,18 +171,19 @@ def store_clustering(
     import pandas as pd
 
     names = [str(cluster) for cluster in range(estimator.n_clusters_found_)]
-    clusters = pd.Categorical.from_codes(estimator.labels_, categories=names)
-    assignments = estimator.assignments_
+    codes, assignments = estimator.labels_, estimator.assignments_
     if restrict_to is not None and rows is not None:
         column, categories = restrict_to
         key_added = f"{_KEY}_R" if key_added == _KEY else key_added
-        prefix = "-".join(categories) + ","
-        renamed = adata.obs[column].astype(str).to_numpy(dtype=object, copy=True)
-        kept = sorted(set(renamed) - set(categories))
-        renamed[rows] = [f"{prefix}{names[label]}" for label in estimator.labels_]
-        clusters = pd.Categorical(renamed, categories=[*kept, *(prefix + name for name in names)])
+        others = np.setdiff1d(np.arange(adata.n_obs), rows)
+        kept, codes_of_others = np.unique(adata.obs[column].astype(str).to_numpy(object)[others], return_inverse=True)
+        names = [*kept.tolist(), *(f"{'-'.join(categories)},{name}" for name in names)]
+        codes = np.empty(adata.n_obs, dtype=np.int64)
+        codes[others], codes[rows] = codes_of_others, len(kept) + estimator.labels_
         assignments = np.full((adata.n_obs, assignments.shape[1]), np.nan, dtype=np.float32)
         assignments[rows] = estimator.assignments_
+    # objects, as anndata 0.12 does not write the text type of pandas 3 unless it is told to
+    clusters = pd.Categorical.from_codes(codes, categories=pd.Index(names, dtype=object))
     adata.obs[key_added] = pd.Series(clusters, index=adata.obs_names)
     adata.obsm[key_added] = assignments
     adata.uns[key_added] = _record(estimator, settings or {}, restrict_to)

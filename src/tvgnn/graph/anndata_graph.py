@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -27,8 +27,6 @@ __all__ = [
     "slides_of",
     "spatial_positions",
 ]
-
-G = TypeVar("G", bound="Graph")
 
 _SMALL_PANEL = 50  # as scanpy: up to so many variables X itself is used, above them its principal components
 _POSITIONS = "spatial"
@@ -134,7 +132,7 @@ def check_anndata(adata: Any) -> None:
 
 
 def from_anndata(
-    cls: type[G],
+    cls: type[Graph],
     adata: Any,
     *,
     use_rep: str | None = None,
@@ -147,7 +145,7 @@ def from_anndata(
     n_spatial_neighbors: int = 15,
     y: Any = None,
     dtype: Any = "float32",
-) -> G:
+) -> Graph:
     """Build from an ``anndata.AnnData``, one node a cell; ids are its ``obs_names``.
 
     Parameters
@@ -184,14 +182,14 @@ def from_anndata(
     return graph if y is None else graph.with_labels(y)
 
 
-def _read(cls: type[G], what: str, matrix: Any, names: list[str]) -> G:
+def _read(cls: type[Graph], what: str, matrix: Any, names: list[str]) -> Graph:
     try:
         return cls.from_scipy(matrix, node_ids=names)
     except GraphError as error:
         raise GraphError(f"{what}: {error}") from None
 
 
-def _mixed(cls: type[G], parts: list[tuple[str, G]], weights: Sequence[float]) -> G:
+def _mixed(cls: type[Graph], parts: list[tuple[str, Graph]], weights: Sequence[float]) -> Graph:
     names, graphs = [name for name, _ in parts], [graph for _, graph in parts]
     mixed = mix_adjacencies([graph.adjacency() for graph in graphs], weights, names)
     if len(graphs) == 1:
@@ -240,7 +238,7 @@ def _given_graphs(adata: Any, keys: AnnDataKeys, adjacency: Any) -> list[tuple[s
     return [(f'obsp["{name}"]', _entry(adata.obsp, str(name), "obsp"))]
 
 
-def _graph_in_space(cls: type[G], adata: Any, keys: AnnDataKeys, names: list[str]) -> G:
+def _graph_in_space(cls: type[Graph], adata: Any, keys: AnnDataKeys, names: list[str]) -> Graph:
     positions = spatial_positions(adata, str(keys.positions_key))
     source, target, notes = edges_in_space(positions, slides_of(adata, keys.library_key), keys.n_spatial_neighbors)
     graph = cls.from_edges(source, target, node_ids=range(len(names)))

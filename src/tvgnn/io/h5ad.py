@@ -11,7 +11,7 @@ from tvgnn.errors import DataError
 from tvgnn.graph.anndata_graph import require_anndata
 from tvgnn.io._text import require_file
 
-__all__ = ["new_file", "read_h5ad"]
+__all__ = ["new_file", "read_h5ad", "write_h5ad"]
 
 
 def read_h5ad(path: str | Path) -> Any:
@@ -33,6 +33,17 @@ def read_h5ad(path: str | Path) -> Any:
     except Exception as error:
         reason = " ".join(str(error).split())
         raise DataError(f"{path}: not readable as an AnnData file (.h5ad): {reason}; write it anew") from None
+
+
+def write_h5ad(path: str | Path, adata: Any) -> None:
+    """Write an AnnData to an ``.h5ad`` file."""
+    settings = getattr(require_anndata(), "settings", None)
+    # With pandas 3 all text is of a type that anndata 0.12 writes only when told to, and anndata 0.11 and later read
+    if hasattr(settings, "allow_write_nullable_strings"):
+        with settings.override(allow_write_nullable_strings=True):
+            adata.write_h5ad(path)
+    else:
+        adata.write_h5ad(path)
 
 
 @contextmanager
