@@ -9,7 +9,7 @@ from tvgnn.datasets import dataset_split, fetch_dataset, list_datasets, load_dat
 from tvgnn.datasets.citation import RAW
 from tvgnn.errors import DataError
 
-EMBEDDED = ["digits", "china", "flower", "sbm-denoising", "ring", "grid"]
+EMBEDDED = ["digits", "china", "flower", "sbm-denoising", "ring", "grid", "tissue"]
 BENCH = ["bench-easy", "bench-hard", "bench-easy-small", "bench-hard-small"]
 TU = ["mutag", "proteins", "nci1", "mutagenicity", "dd", "reddit-binary", "collab"]
 

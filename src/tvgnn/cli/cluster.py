@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from tvgnn.cli import graph_input, neighbor_options, options
+from tvgnn.cli import graph_input, h5ad_input, neighbor_options, options
 
 __all__ = ["cluster"]
 
@@ -18,6 +18,7 @@ def cluster(
     edges: graph_input.Edges = None,
     features: graph_input.Features = None,
     labels: graph_input.Labels = None,
+    h5ad: h5ad_input.H5ad = None,
     structural_features: graph_input.StructuralFeaturesOption = None,
     structural_dim: graph_input.StructuralDim = None,
     node_attributes: graph_input.NodeAttributes = None,
@@ -32,6 +33,17 @@ def cluster(
     mutual: neighbor_options.Mutual = False,
     knn_weights: neighbor_options.KnnWeightsOption = None,
     connect: neighbor_options.Connect = False,
+    use_rep: h5ad_input.UseRep = None,
+    obsp: h5ad_input.Obsp = None,
+    obsp_weights: h5ad_input.ObspWeights = None,
+    neighbors_key: h5ad_input.NeighborsKey = None,
+    spatial_key: h5ad_input.SpatialKey = None,
+    library_key: h5ad_input.LibraryKey = None,
+    spatial_neighbors: h5ad_input.SpatialNeighbors = 15,
+    label_key: h5ad_input.LabelKey = None,
+    write_h5ad: Annotated[
+        Path | None, typer.Option(help="A new AnnData file with the result.", rich_help_panel="AnnData file")
+    ] = None,
     n_clusters: Annotated[
         int | None,
         typer.Option("-k", "--n-clusters", min=1, help="Number of clusters.", show_default="number of known classes"),
@@ -68,7 +80,7 @@ def cluster(
     Writes labels.csv, assignments.npz, the model and metrics.json into a new folder.
 
     Examples: tvgnn cluster --dataset digits;  tvgnn cluster --edges edges.csv --features features.csv -k 5;
-    tvgnn cluster --features features.csv -k 5
+    tvgnn cluster --features features.csv -k 5;  tvgnn cluster --h5ad cells.h5ad --spatial-key spatial -k 12
     """
     neighbors = neighbor_options.NeighborOptions(n_neighbors, metric, mutual, knn_weights, connect)
     scaling = None if feature_norm is options.FeatureNorm.none else feature_norm.value
@@ -87,14 +99,30 @@ def cluster(
         delimiter=delimiter,
         header=header,
         neighbors=neighbors,
+        h5ad=h5ad_input.H5adInput(
+            h5ad=h5ad,
+            use_rep=use_rep,
+            obsp=obsp,
+            obsp_weights=obsp_weights,
+            neighbors_key=neighbors_key,
+            spatial_key=spatial_key,
+            library_key=library_key,
+            spatial_neighbors=spatial_neighbors,
+            label_key=label_key,
+        ),
     )
 
-    from tvgnn.cli.run import fit, graph_notes, run_context, run_metrics, say, set_threads, write_run
+    if write_h5ad is not None and h5ad is None:
+        raise ValueError("--write-h5ad needs --h5ad FILE, to whose cells the result is added")
+
+    from tvgnn.cli.run import fit, graph_notes, run_metrics, say, set_threads, write_run
     from tvgnn.estimators.clustering import TVClustering
+    from tvgnn.io.h5ad import new_file
     from tvgnn.io.run_folder import run_folder
     from tvgnn.ops._backends import resolve_device
 
-    name, graph = source.read(preset, scaling)
+    given = source.read(preset, scaling)
+    name, graph = given.name, given.graph
     if n_clusters is None and not graph.num_classes:
         raise ValueError("expected the number of clusters, got no known classes to count; pass -k")
     k = n_clusters or graph.num_classes
@@ -130,15 +158,18 @@ def cluster(
         **neighbors.parameters(),
     )
     target = out or Path("runs") / f"{name}-k{k}-seed{seed}"
-    with run_folder(target, overwrite=overwrite) as folder:
+    with run_folder(target, overwrite=overwrite) as folder, new_file(write_h5ad) as file:
         messages = fit(estimator, graph)
         metrics = run_metrics(estimator, dataset=name, seed=seed, notes=[*notes, *messages])
-        context = run_context(graph, dataset if structural_features is None else None, source.feature_names())
-        write_run(folder, estimator, metrics, context)
+        write_run(folder, estimator, metrics, source.context(given))
+        if file is not None:
+            source.h5ad.write(file, given.adata, estimator)
     if not quiet:
         from rich.console import Console
 
         from tvgnn.report.tables import metrics_table
 
         Console().print(metrics_table(metrics))
+        if write_h5ad is not None:
+            print(f"wrote {write_h5ad}")
         print(f"wrote {target}; for a page in the browser: tvgnn report {shlex.quote(str(target))}")

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
+from tvgnn.cli.h5ad_input import H5adInput
 from tvgnn.cli.neighbor_options import NeighborOptions
 from tvgnn.cli.options import StructuralFeatures
 
 if TYPE_CHECKING:
     from tvgnn.graph.graph import Graph
+    from tvgnn.io.run_context import RunContext
 
 __all__ = [
     "Dataset",
@@ -20,6 +22,7 @@ __all__ = [
     "Directed",
     "Edges",
     "Features",
+    "GivenGraph",
     "GraphInput",
     "Header",
     "Labels",
@@ -64,11 +67,19 @@ Delimiter = Annotated[str | None, _format(help="One character.", show_default="f
 Header = Annotated[bool | None, _format(help="Whether the first row holds names.", show_default="found")]
 
 
+class GivenGraph(NamedTuple):
+    """What was read: a short name of the data, the graph with features, and the AnnData that it comes from or None."""
+
+    name: str
+    graph: Graph
+    adata: Any = None
+
+
 @dataclass(frozen=True)
 class GraphInput:
     """What a user named as the graph: a dataset, or files; checked for contradictions before anything is read.
 
-    Attributes are those of the options of the same names.
+    Attributes are those of the options of the same names; ``h5ad`` holds those of an AnnData file.
 
     Raises
     ------
@@ -91,30 +102,40 @@ class GraphInput:
     delimiter: str | None = None
     header: bool | None = None
     neighbors: NeighborOptions = field(default_factory=NeighborOptions)
+    h5ad: H5adInput = field(default_factory=H5adInput)
 
     def __post_init__(self) -> None:
         files = ("edges", "features", "labels", "node_attributes")
         given = [f"--{name.replace('_', '-')}" for name in files if getattr(self, name) is not None]
-        if self.dataset is None and self.edges is None and self.features is None:
-            raise ValueError("expected the input, --dataset NAME, --edges FILE or --features FILE, got none of them")
-        if self.dataset is not None and given:
-            raise ValueError(f"expected one input, got --dataset and {', '.join(given)}; leave one of them out")
-        if self.structural_features is not None and (self.features is not None or self.node_attributes is not None):
-            other = "--features" if self.features is not None else "--node-attributes"
-            raise ValueError(f"expected one kind of features, got --structural-features and {other}")
+        whole = [name for name, value in (("--dataset", self.dataset), ("--h5ad", self.h5ad.h5ad)) if value is not None]
+        if not whole and self.edges is None and self.features is None:
+            raise ValueError(
+                "expected the input, --dataset NAME, --edges FILE, --features FILE or --h5ad FILE, got none of them"
+            )
+        if whole and len(whole) + len(given) > 1:
+            named = ", ".join([*whole[1:], *given])
+            raise ValueError(f"expected one input, got {whole[0]} and {named}; leave one of them out")
+        features = {
+            "--features": self.features,
+            "--node-attributes": self.node_attributes,
+            "--use-rep": self.h5ad.use_rep,
+        }
+        others = [name for name, value in features.items() if value is not None]
+        if self.structural_features is not None and others:
+            raise ValueError(f"expected one kind of features, got --structural-features and {others[0]}")
         if self.structural_dim is not None and self.structural_features is None:
             raise ValueError("--structural-dim needs --structural-features")
         if self.neighbors.given() and not self._joins_neighbors():
-            source = "--dataset" if self.edges is None else "--edges"
+            source = [*whole, "--edges"][0]
             raise ValueError(f"expected one source of edges, got {source} and {', '.join(self.neighbors.given())}")
         if self._joins_neighbors() and (self.directed or self.weight_column != "auto"):
             raise ValueError("--directed and --weight-column are of an edge list: they need --edges")
 
     def _joins_neighbors(self) -> bool:
-        return self.dataset is None and self.edges is None
+        return self.dataset is None and self.edges is None and self.h5ad.h5ad is None
 
-    def read(self, preset: str = "paper", feature_norm: str | None = "auto") -> tuple[str, Graph]:
-        """Return a short name of the data, and the graph with features.
+    def read(self, preset: str = "paper", feature_norm: str | None = "auto") -> GivenGraph:
+        """Read it.
 
         Where there are features only, nodes are joined to the nearest ones after the scaling that ``preset`` and
         ``feature_norm`` choose, as in `tvgnn.TVClustering.fit`.
@@ -124,11 +145,11 @@ class GraphInput:
         TVGNNError, OSError
             The dataset or a file is missing or damaged.
         ValueError
-            The nodes have no features.
+            The nodes have no features, or a file does not hold what was named.
         """
         if self._joins_neighbors():
             return self._neighbors({"preset": preset, "feature_norm": feature_norm})
-        name, graph = self._dataset() if self.edges is None else self._files(self.edges)
+        name, graph, adata = self._read()
         if self.structural_features is not None:
             graph = graph.with_structural_features(self.structural_features.value, self.structural_dim)
         if graph.x is None:
@@ -136,9 +157,19 @@ class GraphInput:
                 "expected node features, got a graph without; pass --features FILE, or choose some that are computed "
                 "from the graph: --structural-features spectral, degree or ones"
             )
-        return name, graph
+        return GivenGraph(name, graph, adata)
 
-    def feature_names(self) -> list[str] | None:
+    def context(self, given: GivenGraph) -> RunContext:
+        """Return what is known of the nodes besides the model."""
+        from tvgnn.cli.run import run_context
+
+        if given.adata is not None:
+            return self.h5ad.context(given.adata, given.graph, named=self.structural_features is None)
+        return run_context(
+            given.graph, self.dataset if self.structural_features is None else None, self._feature_names()
+        )
+
+    def _feature_names(self) -> list[str] | None:
         """Return the names of the features that files give; None for datasets and structural features."""
         if self.structural_features is not None or self.dataset is not None:
             return None
@@ -152,23 +183,28 @@ class GraphInput:
         names = self.node_attributes
         return None if names is None else [part.strip() for part in names.split(",")]
 
-    def _dataset(self) -> tuple[str, Graph]:
+    def _read(self) -> GivenGraph:
+        if self.h5ad.h5ad is not None:
+            adata, graph = self.h5ad.read()
+            return GivenGraph(_stem(self.h5ad.h5ad), graph, adata)
+        if self.edges is not None:
+            return self._files(self.edges)
         from tvgnn.datasets import load_graph
 
-        return str(self.dataset).lower(), load_graph(str(self.dataset), self.root, self.mirror)
+        return GivenGraph(str(self.dataset).lower(), load_graph(str(self.dataset), self.root, self.mirror))
 
-    def _neighbors(self, scaling: dict[str, Any]) -> tuple[str, Graph]:
+    def _neighbors(self, scaling: dict[str, Any]) -> GivenGraph:
         from tvgnn.estimators.inputs import joined
         from tvgnn.io.graph_files import read_nodes
 
         features = Path(str(self.features))
         nodes = read_nodes(features, self.labels, delimiter=self._delimiter(), header=self.header)
-        return _stem(features), joined(nodes, scaling | self.neighbors.parameters())
+        return GivenGraph(_stem(features), joined(nodes, scaling | self.neighbors.parameters()))
 
     def _delimiter(self) -> str | None:
         return "\t" if self.delimiter == "\\t" else self.delimiter  # what a shell user can type
 
-    def _files(self, edges: Path) -> tuple[str, Graph]:
+    def _files(self, edges: Path) -> GivenGraph:
         from tvgnn.io.graph_files import read_graph
 
         graph = read_graph(
@@ -181,7 +217,7 @@ class GraphInput:
             weight_column=_column(self.weight_column),
             node_attributes=self._attributes(),
         )
-        return _stem(edges), graph
+        return GivenGraph(_stem(edges), graph)
 
 
 def _stem(path: Path) -> str:

@@ -163,12 +163,13 @@ def run_context(graph: Graph, dataset: str | None = None, feature_names: Sequenc
 
     known = Appearance() if dataset is None else appearance(dataset)
     names = known.feature_names or feature_names
+    positions = None if known.positions is None else known.positions()
     return RunContext(
         y=graph.y,
         class_names=None if graph.y is None else [str(name) for name in graph.class_names],
         # An attribute of GraphML can be a vector: then there are more columns than names
         feature_names=names if names is not None and len(names) == graph.num_features else None,
-        positions=None if known.position_columns is None else graph.x[:, known.position_columns],
+        positions=positions if known.position_columns is None else graph.x[:, known.position_columns],
         picture=known.picture,
     )
 

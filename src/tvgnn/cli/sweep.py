@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tvgnn.cli import graph_input, neighbor_options, options
+from tvgnn.cli import graph_input, h5ad_input, neighbor_options, options
 
 if TYPE_CHECKING:
     from tvgnn.experiments.sweep import SweepResult
@@ -29,6 +29,7 @@ def sweep(
     dataset: graph_input.Dataset = None,
     edges: graph_input.Edges = None,
     features: graph_input.Features = None,
+    h5ad: h5ad_input.H5ad = None,
     structural_features: graph_input.StructuralFeaturesOption = None,
     structural_dim: graph_input.StructuralDim = None,
     node_attributes: graph_input.NodeAttributes = None,
@@ -43,6 +44,13 @@ def sweep(
     mutual: neighbor_options.Mutual = False,
     knn_weights: neighbor_options.KnnWeightsOption = None,
     connect: neighbor_options.Connect = False,
+    use_rep: h5ad_input.UseRep = None,
+    obsp: h5ad_input.Obsp = None,
+    obsp_weights: h5ad_input.ObspWeights = None,
+    neighbors_key: h5ad_input.NeighborsKey = None,
+    spatial_key: h5ad_input.SpatialKey = None,
+    library_key: h5ad_input.LibraryKey = None,
+    spatial_neighbors: h5ad_input.SpatialNeighbors = 15,
     n_clusters: Annotated[
         str, typer.Option("-k", "--n-clusters", help="Numbers of clusters: 2:20, 2:20:2, 3,5,8 or a mixture.")
     ] = "2:20",
@@ -106,6 +114,16 @@ def sweep(
         delimiter=delimiter,
         header=header,
         neighbors=neighbors,
+        h5ad=h5ad_input.H5adInput(
+            h5ad=h5ad,
+            use_rep=use_rep,
+            obsp=obsp,
+            obsp_weights=obsp_weights,
+            neighbors_key=neighbors_key,
+            spatial_key=spatial_key,
+            library_key=library_key,
+            spatial_neighbors=spatial_neighbors,
+        ),
     )
 
     from tvgnn.cli.environment import git_commit, peak_rss_bytes, versions
@@ -117,7 +135,7 @@ def sweep(
     from tvgnn.ops._backends import resolve_device
 
     workers = pool_workers(jobs, threads=threads)
-    name, graph = source.read(preset, scaling)
+    name, graph, _ = source.read(preset, scaling)
     resolve_device(device)
     if not quiet:
         for note in graph_notes(graph.report):

@@ -4,11 +4,13 @@ from tvgnn.datasets.appearances import Appearance, appearance
 from tvgnn.datasets.catalogue import DatasetInfo, list_datasets
 from tvgnn.datasets.embedded import image_graph
 from tvgnn.datasets.registry import dataset_split, fetch_dataset, load_dataset, load_graph, load_graphs
+from tvgnn.datasets.tissue import Tissue, simulate_tissue
 from tvgnn.datasets.tu_folder import read_tu_folder
 
 __all__ = [
     "Appearance",
     "DatasetInfo",
+    "Tissue",
     "appearance",
     "dataset_split",
     "fetch_dataset",
@@ -18,4 +20,5 @@ __all__ = [
     "load_graph",
     "load_graphs",
     "read_tu_folder",
+    "simulate_tissue",
 ]

@@ -56,6 +56,7 @@ _EMBEDDED = (
     DatasetInfo("sbm-denoising", 200, 1973, 3, 3, "generated: denoising task of the paper", None),
     DatasetInfo("ring", 200, 200, 2, 0, "generated: point cloud of the paper", None),
     DatasetInfo("grid", 900, 1740, 2, 0, "generated: point cloud of the paper", None),
+    DatasetInfo("tissue", 5000, 42097, 50, 12, "generated: spatial omics, 15 nearest cells", None),
     *(
         DatasetInfo(name, nodes, edges, 5, 3, "generated: graph classification benchmark", None, graphs=graphs)
         for name, graphs, nodes, edges in (
@@ -88,7 +89,7 @@ def list_datasets(
     Examples
     --------
     >>> [info.name for info in list_datasets() if info.embedded and info.graphs == 1]
-    ['digits', 'china', 'flower', 'sbm-denoising', 'ring', 'grid']
+    ['digits', 'china', 'flower', 'sbm-denoising', 'ring', 'grid', 'tissue']
     """
     folders = data_folders(root, mirror)
     networks = [

@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from tvgnn.datasets import bench, citation, embedded, synthetic, tu
+from tvgnn.datasets import bench, citation, embedded, synthetic, tissue, tu
 from tvgnn.datasets._files import data_folders, data_root, fetch, mirror_folder
 from tvgnn.datasets.catalogue import RAW
 from tvgnn.datasets.tu_features import FeatureKind
@@ -22,6 +22,7 @@ _BUILDERS: dict[str, Callable[[int], Graph]] = {
     "sbm-denoising": lambda seed: synthetic.sbm_denoising(seed),
     "ring": lambda seed: synthetic.ring(),
     "grid": lambda seed: synthetic.grid(),
+    "tissue": lambda seed: tissue.simulate_tissue(seed=seed).graph(),
 }
 
 
@@ -47,8 +48,9 @@ def load_dataset(
         ``root``. It is laid out like ``root``: ``planetoid/{Cora,CiteSeer,PubMed}/raw``, ``citationfull/dblp/raw``,
         ``tudataset/NAME.zip``. Default: ``$TVGNN_MIRROR``, else none, and PyTorch Geometric downloads.
     seed : int, default 0
-        Seed of the sets drawn at random (``sbm-denoising``, ``bench-*``); the others do not depend on it, nor does a
-        ``bench-*`` set whose published file lies in ``root`` or ``mirror`` (``bench/easy_small.npz`` and so on).
+        Seed of the sets drawn at random (``sbm-denoising``, ``tissue``, ``bench-*``); the others do not depend on it,
+        nor does a ``bench-*`` set whose published file lies in ``root`` or ``mirror`` (``bench/easy_small.npz`` and so
+        on).
     features : {"auto", "labels", "attributes", "both", "degree"}, default "auto"
         Node features of a TU dataset; see :func:`tvgnn.datasets.read_tu_folder`.
     max_degree : int, default 500

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from tvgnn.errors import GraphError
-from tvgnn.graph import adapters
+from tvgnn.graph import adapters, anndata_graph
 from tvgnn.graph._normalize import normalize_rows
 from tvgnn.graph.report import GraphReport, one_line
 from tvgnn.graph.symmetrize import symmetrize
@@ -364,6 +364,8 @@ class Graph:
         settings = NeighborSettings(n_neighbors, metric, mutual, weights, bandwidth, connect, method, random_state)
         nodes = cls.from_edge_index([[], []], x=x, y=y, node_ids=node_ids, dtype=dtype)
         return with_neighbor_edges(nodes, nodes.x, settings)
+
+    from_anndata = classmethod(anndata_graph.from_anndata)
 
     @classmethod
     def _from_raw(cls, raw: adapters.RawGraph, dtype: Any) -> Self:

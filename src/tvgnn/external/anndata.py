@@ -1,0 +1,230 @@
+"""Clustering of an AnnData, in the manner of ``scanpy.tl.leiden``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tvgnn.graph.anndata_graph import check_anndata, representation_key
+from tvgnn.graph.graph import Graph
+from tvgnn.metrics import evaluate
+
+if TYPE_CHECKING:
+    from tvgnn.estimators.clustering import TVClustering
+
+__all__ = ["store_clustering", "tv_clustering"]
+
+_KEY = "tvgnn"
+
+
+def tv_clustering(
+    adata: Any,
+    n_clusters: int,
+    *,
+    key_added: str = _KEY,
+    use_rep: str | None = None,
+    neighbors_key: str | None = None,
+    obsp: str | Sequence[str] | None = None,
+    adjacency: Any = None,
+    weights: Sequence[float] | None = None,
+    spatial_key: str | None = None,
+    library_key: str | None = None,
+    n_spatial_neighbors: int = 15,
+    restrict_to: tuple[str, Sequence[str]] | None = None,
+    random_state: int = 0,
+    copy: bool = False,
+    **parameters: Any,
+) -> Any:
+    """Cluster the cells of an AnnData by their features and one or several graphs.
+
+    Needs ``pip install 'tvgnn[bio]'``.
+
+    Parameters
+    ----------
+    adata : AnnData
+        Cells with features, in memory.
+    n_clusters : int
+        K, an upper bound.
+    key_added : str, default "tvgnn"
+        Where the results go.
+    use_rep : str, optional
+        Features: a key of ``obsm``, or ``"X"``, dense or sparse. Default: ``"X_pca"`` where that exists and there are
+        more than 50 variables, else ``"X"``.
+    neighbors_key : str, optional
+        Key of ``uns`` where ``sc.pp.neighbors`` left its parameters. Default ``"neighbors"``, where no other graph is
+        named.
+    obsp : str or sequence of str, optional
+        Graphs by their keys in ``obsp``; not together with ``neighbors_key`` or ``adjacency``.
+    adjacency : sparse matrix of shape (N, N), optional
+        A graph that is not in ``adata``.
+    weights : sequence of float, optional
+        One a graph, the neighbours in space last; default: equal. Each graph is first scaled to the same total weight,
+        so that 0.7 and 0.3 give them 70 % and 30 % of all edge weight: :func:`tvgnn.graph.mixing.mix_adjacencies`.
+    spatial_key : str, optional
+        Key of ``obsm`` with coordinates: joins every cell to its nearest in space.
+    library_key : str, optional
+        Key of ``obs`` with the slide of each cell: neighbours in space are sought on the same slide only.
+        ``spatial_key`` is then ``"spatial"`` unless given.
+    n_spatial_neighbors : int, default 15
+        Neighbours in space of each cell.
+    restrict_to : (str, sequence of str), optional
+        Cluster the cells of these categories of a column of ``obs`` only, such as ``("leiden", ["0", "3"])``. As in
+        scanpy the others keep their category, the clusters are called ``"0-3,0"``, ``"0-3,1"``, ..., and the result is
+        under ``"tvgnn_R"`` where ``key_added`` is not given.
+    random_state : int, default 0
+        Seed.
+    copy : bool, default False
+        Return a copy with the results and leave ``adata`` as it is.
+    **parameters
+        Of :class:`tvgnn.TVClustering`, such as ``preset="quality"`` or ``max_iter=500``.
+
+    Returns
+    -------
+    AnnData or None
+        The copy, where it is asked for. The results are
+
+        - ``obs[key_added]``: clusters as a categorical of strings, ``"0"`` the largest;
+        - ``obsm[key_added]``: soft assignments (N, K) float32, NaN for cells that ``restrict_to`` leaves out;
+        - ``uns[key_added]``: ``params`` and what came out: numbers, text and lists, which h5ad and JSON can hold.
+
+    Raises
+    ------
+    ValueError
+        ``adata`` is a view (unless ``copy``) or backed by a file, a key or category is unknown, graphs are named twice
+        or none is found, or values are not valid; the message lists what there is. Also as
+        :meth:`tvgnn.TVClustering.fit`.
+
+    Examples
+    --------
+    >>> import anndata
+    >>> import numpy as np
+    >>> x = np.random.default_rng(0).normal(size=(60, 3)) + np.repeat([[0], [9]], 30, axis=0)
+    >>> adata = anndata.AnnData(x, obsm={"spatial": x[:, :2]})
+    >>> tv_clustering(adata, 2, spatial_key="spatial", preset="quality")
+    >>> adata.obs["tvgnn"].value_counts().to_dict()
+    {'0': 30, '1': 30}
+    """
+    from tvgnn.estimators.clustering import TVClustering
+
+    check_anndata(adata)
+    if adata.is_view and not copy:
+        raise ValueError(
+            "expected an AnnData of its own, got a view of another one, which results cannot be written into; "
+            "adata = adata.copy() first, or copy=True"
+        )
+    rows = None if restrict_to is None else _restricted(adata, restrict_to)
+    part = adata if rows is None else adata[rows]
+    graph = Graph.from_anndata(
+        part,
+        use_rep=use_rep,
+        obsp=obsp,
+        neighbors_key=neighbors_key,
+        adjacency=adjacency if rows is None or adjacency is None else adjacency[rows][:, rows],
+        weights=weights,
+        spatial_key=spatial_key,
+        library_key=library_key,
+        n_spatial_neighbors=n_spatial_neighbors,
+    )
+    estimator = TVClustering(n_clusters, random_state=random_state, **parameters).fit(graph)
+    settings = {
+        "use_rep": representation_key(adata, use_rep),
+        "neighbors_key": neighbors_key,
+        "obsp": obsp if obsp is None or isinstance(obsp, str) else list(obsp),
+        "weights": None if weights is None else [float(weight) for weight in weights],
+        "spatial_key": spatial_key,
+        "library_key": library_key,
+        "n_spatial_neighbors": n_spatial_neighbors if spatial_key or library_key else None,
+    }
+    target = adata.copy() if copy else adata
+    store_clustering(target, estimator, key_added, settings=settings, restrict_to=restrict_to, rows=rows)
+    return target if copy else None
+
+
+def store_clustering(
+    adata: Any,
+    estimator: TVClustering,
+    key_added: str = _KEY,
+    *,
+    settings: dict[str, Any] | None = None,
+    restrict_to: tuple[str, Sequence[str]] | None = None,
+    rows: npt.NDArray[np.int64] | None = None,
+) -> None:
+    """Write a fitted clustering of the cells into ``obs``, ``obsm`` and ``uns``, as :func:`tv_clustering` does.
+
+    Parameters
+    ----------
+    adata : AnnData
+        Written to.
+    estimator : TVClustering
+        Fitted on the cells of ``adata``, in their order, or on ``rows`` of them.
+    key_added : str, default "tvgnn"
+        Where the results go.
+    settings : dict, optional
+        How the graph was made, kept with the parameters; entries that are None are left out.
+    restrict_to, rows : optional
+        The categories that the cells were restricted to, and their indices.
+    """
+    import pandas as pd
+
+    names = [str(cluster) for cluster in range(estimator.n_clusters_found_)]
+    codes, assignments = estimator.labels_, estimator.assignments_
+    if restrict_to is not None and rows is not None:
+        column, categories = restrict_to
+        key_added = f"{_KEY}_R" if key_added == _KEY else key_added
+        others = np.setdiff1d(np.arange(adata.n_obs), rows)
+        kept, codes_of_others = np.unique(adata.obs[column].astype(str).to_numpy(object)[others], return_inverse=True)
+        names = [*kept.tolist(), *(f"{'-'.join(categories)},{name}" for name in names)]
+        codes = np.empty(adata.n_obs, dtype=np.int64)
+        codes[others], codes[rows] = codes_of_others, len(kept) + estimator.labels_
+        assignments = np.full((adata.n_obs, assignments.shape[1]), np.nan, dtype=np.float32)
+        assignments[rows] = estimator.assignments_
+    # objects, as anndata 0.12 does not write the text type of pandas 3 unless it is told to
+    clusters = pd.Categorical.from_codes(codes, categories=pd.Index(names, dtype=object))
+    adata.obs[key_added] = pd.Series(clusters, index=adata.obs_names)
+    adata.obsm[key_added] = assignments
+    adata.uns[key_added] = _record(estimator, settings or {}, restrict_to)
+
+
+def _record(
+    estimator: TVClustering, settings: dict[str, Any], restrict_to: tuple[str, Sequence[str]] | None
+) -> dict[str, Any]:
+    """Parameters and outcome as numbers, strings and lists: None and NaN have no place in every h5ad."""
+    graph = estimator.graph_
+    restricted = None if restrict_to is None else [restrict_to[0], *restrict_to[1]]
+    given = {**estimator.get_params(), **settings, "restrict_to": restricted}
+    quality = evaluate(graph.adjacency(), estimator.labels_, estimator.assignments_)
+    return {
+        "params": {name: value for name, value in given.items() if isinstance(value, str | int | float | list)},
+        "notes": list(graph.report.notes),
+        "n_edges": graph.num_edges,
+        "feature_norm": str(estimator.feature_norm_),
+        **{name: np.asarray(value).tolist() for name, value in quality.items()},
+        "loss": float(estimator.loss_),
+        **{name: float(value) for name, value in estimator.loss_terms_.items()},
+        "n_iter": int(estimator.n_iter_),
+        "converged": bool(estimator.converged_),
+        "fit_seconds": float(estimator.fit_seconds_),
+        "version": version("tvgnn"),
+    }
+
+
+def _restricted(adata: Any, restrict_to: tuple[str, Sequence[str]]) -> npt.NDArray[np.int64]:
+    """Return the indices of the cells of some categories."""
+    try:
+        column, categories = restrict_to
+    except (TypeError, ValueError):
+        raise ValueError(f"expected restrict_to as (key of obs, categories), got {restrict_to!r}") from None
+    if column not in adata.obs:
+        raise ValueError(f"expected restrict_to to name a column of obs, got {column!r}; it holds {list(adata.obs)}")
+    if isinstance(categories, str) or not all(isinstance(category, str) for category in categories):
+        raise ValueError(f"expected the categories of restrict_to as a list of strings, got {categories!r}")
+    values = adata.obs[column].astype(str).to_numpy()
+    known = sorted(set(values.tolist()))
+    unknown = [category for category in categories if category not in known]
+    if unknown or not categories:
+        raise ValueError(f"expected categories of obs[{column!r}] in restrict_to, got {categories}; it has {known}")
+    return np.flatnonzero(np.isin(values, list(categories)))

@@ -1,0 +1,87 @@
+"""AnnData files: read with a clear word where that fails, and written completely or not at all."""
+
+import os
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from tvgnn.errors import DataError
+from tvgnn.graph.anndata_graph import require_anndata
+from tvgnn.io._text import require_file
+
+__all__ = ["new_file", "read_h5ad", "write_h5ad"]
+
+
+def read_h5ad(path: str | Path) -> Any:
+    """Read an AnnData from an ``.h5ad`` file into memory.
+
+    Raises
+    ------
+    DataError
+        The file is missing or not readable, or anndata is not installed.
+    """
+    file = require_file(path)
+    try:
+        anndata = require_anndata()
+    except ImportError as error:
+        raise DataError(f"{path}: {error}") from None
+    try:
+        return anndata.read_h5ad(file)
+    # h5py and anndata's readers raise OSError, KeyError, ValueError, AnnDataReadError and more for damaged files
+    except Exception as error:
+        reason = " ".join(str(error).split())
+        raise DataError(f"{path}: not readable as an AnnData file (.h5ad): {reason}; write it anew") from None
+
+
+def write_h5ad(path: str | Path, adata: Any) -> None:
+    """Write an AnnData to an ``.h5ad`` file."""
+    settings = getattr(require_anndata(), "settings", None)
+    # With pandas 3 all text is of a type that anndata 0.12 writes only when told to, and anndata 0.11 and later read
+    if hasattr(settings, "allow_write_nullable_strings"):
+        with settings.override(allow_write_nullable_strings=True):
+            adata.write_h5ad(path)
+    else:
+        adata.write_h5ad(path)
+
+
+@contextmanager
+def new_file(path: str | Path | None) -> Iterator[Path | None]:
+    """Yield a temporary file beside ``path`` that becomes ``path`` when the block ends without an error.
+
+    Where ``path`` is None nothing is written, and None is what the block gets.
+
+    Raises
+    ------
+    DataError
+        ``path`` exists, or its folder does not. On any error in the block nothing is left.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "new.h5ad"
+    >>> with new_file(path) as temporary:
+    ...     _ = temporary.write_text("")
+    >>> [file.name for file in path.parent.iterdir()]
+    ['new.h5ad']
+    """
+    if path is None:
+        yield None
+        return
+    final = Path(path).resolve()
+    _refuse_existing(final)
+    if not final.parent.is_dir():
+        raise DataError(f"{path}: its folder does not exist; make it first")
+    temporary = final.with_name(f".{final.stem}.{uuid.uuid4().hex[:8]}.h5ad")
+    try:
+        yield temporary
+        _refuse_existing(final)  # a run takes long enough for the file to have appeared
+        os.replace(temporary, final)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _refuse_existing(final: Path) -> None:
+    if final.exists():
+        raise DataError(f"{final}: the file exists and is not overwritten; choose another name")

@@ -1,0 +1,165 @@
+"""tv_clustering on AnnData: what is written, that it survives a file, and real cells beside Leiden."""
+
+import json
+import warnings
+
+import anndata
+import numpy as np
+import pandas as pd
+import pytest
+
+from tvgnn import Graph, TVClustering
+from tvgnn.datasets import simulate_tissue
+from tvgnn.external.anndata import tv_clustering
+from tvgnn.metrics import evaluate
+
+SMALL = {"max_iter": 20, "hidden_channels": 8, "mlp_channels": 8, "learning_rate": 1e-2}
+
+
+@pytest.fixture
+def tissue():
+    return simulate_tissue(200, n_features=5, n_domains=3).to_anndata()
+
+
+@pytest.fixture(scope="module")
+def scanpy():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", (DeprecationWarning, FutureWarning))  # of its own imports
+        import scanpy
+    return scanpy
+
+
+@pytest.fixture
+def pbmc(scanpy):
+    """Return the 700 blood cells that come with scanpy, with a graph made by this version of it."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", (FutureWarning, UserWarning))  # of an old file
+        adata = scanpy.datasets.pbmc68k_reduced()
+    scanpy.pp.neighbors(adata, n_neighbors=15)
+    return adata
+
+
+def test_results_are_those_of_the_estimator(tissue):
+    assert tv_clustering(tissue, 3, spatial_key="spatial", random_state=4, **SMALL) is None
+    graph = Graph.from_anndata(tissue, spatial_key="spatial")
+    model = TVClustering(3, random_state=4, **SMALL).fit(graph)
+    column = tissue.obs["tvgnn"]
+    assert column.astype(int).tolist() == model.labels_.tolist()
+    assert column.cat.categories.tolist() == [str(i) for i in range(model.n_clusters_found_)]
+    assert np.array_equal(tissue.obsm["tvgnn"], model.assignments_)
+    record = tissue.uns["tvgnn"]
+    quality = evaluate(graph.adjacency(), model.labels_, model.assignments_)
+    assert {name: record[name] for name in quality} == quality
+    assert record["loss"] == model.loss_
+    expected = {"n_clusters": 3, "random_state": 4, "spatial_key": "spatial", "use_rep": "X", "max_iter": 20}
+    assert {name: record["params"][name] for name in expected} == expected
+
+
+def test_more_than_ten_clusters_stay_in_order(tissue):
+    tv_clustering(tissue, 12, spatial_key="spatial", preset="quality", n_init=1)
+    found = tissue.uns["tvgnn"]["n_clusters_found"]
+    assert found > 10
+    assert tissue.obs["tvgnn"].cat.categories.tolist() == [str(i) for i in range(found)]
+
+
+def test_round_trip_through_a_file(tissue, tmp_path):
+    tissue.obs["slide"] = (tissue.obsm["spatial"][:, 0] > 70).astype(int)
+    tv_clustering(tissue, 3, key_added="domains", library_key="slide", weights=[1], **SMALL)
+    json.dumps(tissue.uns["domains"], allow_nan=False)
+    tissue.write_h5ad(tmp_path / "out.h5ad")
+    read = anndata.read_h5ad(tmp_path / "out.h5ad")
+    assert read.obs["domains"].tolist() == tissue.obs["domains"].tolist()
+    assert read.obs["domains"].cat.categories.tolist() == tissue.obs["domains"].cat.categories.tolist()
+    assert np.array_equal(read.obsm["domains"], tissue.obsm["domains"])
+    written, back = tissue.uns["domains"], read.uns["domains"]
+    assert back.keys() == written.keys()
+    assert back["params"].keys() == written["params"].keys()
+    for name in ("loss", "modularity", "converged", "n_iter", "version"):
+        assert back[name] == written[name]
+    assert back["cluster_sizes"].tolist() == written["cluster_sizes"]
+    assert list(back["notes"]) == written["notes"]
+
+
+def test_copy_leaves_the_original(tissue):
+    result = tv_clustering(tissue, 3, spatial_key="spatial", copy=True, **SMALL)
+    assert "tvgnn" in result.obs
+    assert "tvgnn" not in tissue.obs
+    assert "tvgnn" not in tissue.uns
+    assert "tvgnn" not in tissue.obsm
+
+
+def test_a_view_is_refused_unless_copied(tissue):
+    with pytest.raises(ValueError, match=r"got a view.*copy=True"):
+        tv_clustering(tissue[:100], 3, spatial_key="spatial", **SMALL)
+    assert tv_clustering(tissue[:100], 3, spatial_key="spatial", copy=True, **SMALL).n_obs == 100
+
+
+def test_nothing_is_written_after_an_error(tissue):
+    with pytest.raises(ValueError, match="n_clusters"):
+        tv_clustering(tissue, 1000, spatial_key="spatial")
+    with pytest.raises(TypeError, match="max_epochs"):
+        tv_clustering(tissue, 3, spatial_key="spatial", max_epochs=3)
+    assert list(tissue.obs) == ["domain", "cell_type"]
+    assert not tissue.uns
+
+
+def test_sparse_counts(tissue):
+    import scipy.sparse as sp
+
+    counts = np.random.default_rng(0).poisson(0.3, size=(200, 30))
+    cells = anndata.AnnData(sp.csr_matrix(counts.astype(np.float32)), obsm=dict(tissue.obsm))
+    tv_clustering(cells, 3, spatial_key="spatial", **SMALL)
+    assert cells.uns["tvgnn"]["feature_norm"] == "l1"
+    assert cells.obs["tvgnn"].notna().all()
+
+
+def test_restricted_to_some_categories_as_scanpy_does(tissue):
+    tissue.obs["first"] = pd.Categorical(["a"] * 60 + ["b"] * 60 + ["c"] * 80)
+    adjacency = Graph.from_anndata(tissue, spatial_key="spatial").adjacency()
+    tv_clustering(tissue, 2, adjacency=adjacency, restrict_to=("first", ["a", "c"]), **SMALL)
+    column, chosen = tissue.obs["tvgnn_R"], (tissue.obs["first"] != "b").to_numpy()
+    assert set(column[~chosen]) == {"b"}
+    assert set(column[chosen]) <= {"a-c,0", "a-c,1"}
+    assert column.cat.categories[0] == "b"
+    assert np.isnan(tissue.obsm["tvgnn_R"][~chosen]).all()
+    part = Graph.from_scipy(adjacency[chosen][:, chosen], x=tissue.X[chosen])
+    labels = TVClustering(2, random_state=0, **SMALL).fit_predict(part)
+    assert column[chosen].tolist() == [f"a-c,{label}" for label in labels]
+    assert tissue.uns["tvgnn_R"]["params"]["restrict_to"] == ["first", "a", "c"]
+
+
+@pytest.mark.parametrize(
+    ("restrict_to", "says"),
+    [
+        (("frist", ["a"]), "column of obs, got 'frist'"),
+        (("domain", "domain 0"), "a list of strings, got 'domain 0'"),
+        (("domain", ["domain 9"]), "it has .*'domain 0', 'domain 1', 'domain 2'"),
+        (("domain", []), "it has"),
+        ("domain", "key of obs, categories"),
+    ],
+)
+def test_restrictions_that_cannot_be(tissue, restrict_to, says):
+    with pytest.raises(ValueError, match=says):
+        tv_clustering(tissue, 2, spatial_key="spatial", restrict_to=restrict_to)
+
+
+def test_blood_cells_beside_leiden(pbmc, scanpy):
+    """Same graph of scanpy's, same number of clusters; what bulk labels say is not looked at."""
+    scanpy.tl.leiden(pbmc, flavor="igraph", n_iterations=2, directed=False, random_state=0)
+    k = pbmc.obs["leiden"].nunique()
+    tv_clustering(pbmc, k, preset="quality", random_state=0)
+    assert pbmc.uns["tvgnn"]["params"]["use_rep"] == "X_pca"
+    adjacency = Graph.from_anndata(pbmc).adjacency()
+    ours, leiden = (evaluate(adjacency, pbmc.obs[key].astype(int)) for key in ("tvgnn", "leiden"))
+    assert ours["n_clusters_found"] == k
+    # Leiden maximises the modularity of this very graph: near it is as good as it gets
+    assert ours["modularity"] > 0.8 * leiden["modularity"]
+    assert ours["cut_fraction"] < 1.5 * leiden["cut_fraction"]
+
+
+def test_expression_and_space_on_real_keys(pbmc, scanpy):
+    pbmc.obsm["spatial"] = np.asarray(pbmc.obsm["X_umap"])
+    pbmc.obsp["spatial_connectivities"] = Graph.from_anndata(pbmc, spatial_key="spatial").adjacency()
+    tv_clustering(pbmc, 5, obsp=["connectivities", "spatial_connectivities"], weights=[0.5, 0.5], **SMALL)
+    assert pbmc.uns["tvgnn"]["params"]["weights"] == [0.5, 0.5]
+    assert "graphs mixed" in pbmc.uns["tvgnn"]["notes"][-1]
