@@ -52,8 +52,8 @@ def cora() -> Task:
     return as_task(graph, nodes[:140], nodes[140:640], nodes[-1000:])
 
 
-def blocks(seed: int = 0, size: int = 400, noise: float = 2.0) -> Task:
-    """Draw four communities whose features are their number under so much noise that neighbours are needed."""
+def blocks(seed: int = 0, size: int = 400, noise: float = 1.0) -> Task:
+    """Draw four communities whose features are their number under noise of the same size."""
     rng = np.random.default_rng(seed)
     community = np.arange(size) % 4
     source, target = np.triu_indices(size, k=1)

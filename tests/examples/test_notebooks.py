@@ -44,7 +44,7 @@ def test_notebooks_are_stored_without_outputs(name):
 def test_data_scientist(run, tmp_path):
     found = run("data_scientist")
     assert found["n_clusters"] == 3
-    assert found["agreement"] > 0.8
+    assert found["agreement"] > 0.7
     assert found["again"].predict(found["X"]).tolist() == found["model"].labels_.tolist()
     assert (tmp_path / "wine.html").stat().st_size > 10_000
 
