@@ -80,10 +80,10 @@ def main(arguments: list[str] | None = None) -> dict[str, float]:
     for cluster in range(model.n_clusters_found_):
         members = np.flatnonzero(model.labels_ == cluster)
         (topic, number), *_ = Counter(corpus.topics[i] for i in members).most_common(1)
-        surest = members[np.argmax(model.assignments_[members, cluster])]
+        typical = members[np.argmax(x[members] @ x[members].mean(axis=0))]
         print(
             f"cluster {cluster}: {len(members)} documents, {100 * number / len(members):.0f} % {topic}, for example "
-            f"{corpus.names[surest]}; {', '.join(typical_words(x, words, model.labels_, cluster))}"
+            f"{corpus.names[typical]}; {', '.join(typical_words(x, words, model.labels_, cluster))}"
         )
     k_means = KMeans(options.n_clusters, n_init=10, random_state=options.seed).fit_predict(x)
     agreement = {

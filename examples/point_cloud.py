@@ -63,7 +63,7 @@ def main(arguments: list[str] | None = None) -> dict[str, float]:
     points, link = chain(options.links, options.points // options.links, options.noise, rng)
     graph = Graph.from_features(points, n_neighbors=10).with_structural_features("spectral", dim=2 * options.links)
 
-    model = TVClustering(options.links, preset="quick", random_state=options.seed).fit(graph)
+    model = TVClustering(options.links, preset="quick", n_init=10, random_state=options.seed).fit(graph)
     k_means = KMeans(options.links, n_init=10, random_state=options.seed).fit_predict(points)
     agreement = {"tvgnn": adjusted_rand_index(link, model.labels_), "k-means": adjusted_rand_index(link, k_means)}
     print(f"{graph}; parts of {np.bincount(model.labels_).tolist()} points, loss {model.loss_:.4f}")

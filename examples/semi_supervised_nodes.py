@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import itertools
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -24,9 +25,11 @@ from tvgnn import Graph, GTVConv, load_dataset
 from tvgnn.errors import DataError
 
 METHODS = ("GTVConv", "GCN", "GAT")
-GRID = {"hidden": (16, 64), "dropout": (0.5, 0.8), "weight_decay": (5e-4, 5e-3)}
-STEPS = (0.3, 1.0, 3.0, 10.0)  # delta_coeff, which only GTVConv has
-HEADS = 8
+# A step of GTVConv moves a node by at most delta_coeff per neighbour, however large its features are, so their scale
+# matters to it: rows as they are, or divided by their sum. The others get the same choice.
+GRID = {"rows": ("as they are", "l1"), "dropout": (0.5, 0.8), "weight_decay": (5e-4, 5e-3)}
+STEPS = (0.1, 0.3, 1.0)  # delta_coeff, which only GTVConv has
+CHANNELS, HEADS = 16, 2
 
 
 @dataclass
@@ -47,7 +50,7 @@ class Task:
 
 def cora() -> Task:
     """Return Cora with its public split: 20 nodes of each class, then 500 to choose and the last 1,000 to test."""
-    graph = load_dataset("cora").normalize_features("l1")
+    graph = load_dataset("cora")
     nodes = torch.arange(graph.num_nodes)
     return as_task(graph, nodes[:140], nodes[140:640], nodes[-1000:])
 
@@ -71,51 +74,48 @@ def as_task(graph: Graph, train: Tensor, validation: Tensor, test: Tensor) -> Ta
 
 
 class Network(nn.Module):
-    """Two graph convolutions with dropout before each."""
+    """Two graph convolutions with dropout between them."""
 
     def __init__(self, first: nn.Module, second: nn.Module, dropout: float) -> None:
         super().__init__()
         self.first, self.second, self.dropout = first, second, dropout
 
     def forward(self, x: Tensor, edge_index: Tensor) -> Tensor:
-        x = functional.dropout(x, self.dropout, self.training)
-        x = functional.elu(self.first(x, edge_index))
-        return self.second(functional.dropout(x, self.dropout, self.training), edge_index)
+        hidden = functional.elu(self.first(x, edge_index))
+        return self.second(functional.dropout(hidden, self.dropout, self.training), edge_index)
 
 
-def network(method: str, task: Task, hidden: int, dropout: float, delta: float = 0.0) -> Network:
-    wide, classes = task.x.shape[1], task.num_classes
+def network(method: str, wide: int, classes: int, dropout: float, delta: float = 0.0) -> Network:
     if method == "GTVConv":
-        layers = (
-            GTVConv(wide, hidden, delta_coeff=delta, act=None),
-            GTVConv(hidden, classes, delta_coeff=delta, act=None),
+        return Network(
+            GTVConv(wide, CHANNELS, delta_coeff=delta, act=None),
+            GTVConv(CHANNELS, classes, delta_coeff=delta, act=None),
+            dropout,
         )
-    elif method == "GCN":
-        layers = (GCNConv(wide, hidden), GCNConv(hidden, classes))
-    else:
-        layers = (
-            GATConv(wide, hidden // HEADS, heads=HEADS, dropout=dropout),
-            GATConv(hidden, classes, dropout=dropout),
-        )
-    return Network(*layers, dropout)
+    if method == "GCN":
+        return Network(GCNConv(wide, CHANNELS), GCNConv(CHANNELS, classes), dropout)
+    first = GATConv(wide, CHANNELS // HEADS, heads=HEADS, dropout=dropout)
+    return Network(first, GATConv(CHANNELS, classes, dropout=dropout), dropout)
 
 
-def run(method: str, task: Task, setting: dict[str, float], seed: int, epochs: int) -> tuple[float, float]:
+def run(method: str, task: Task, setting: dict[str, Any], seed: int, epochs: int) -> tuple[float, float]:
     """Train once; return the best validation accuracy and the test accuracy of that epoch."""
     torch.manual_seed(seed)
-    options = {name: value for name, value in setting.items() if name != "weight_decay"}
-    model = network(method, task, **options)
-    optimizer = torch.optim.Adam(model.parameters(), lr=0.01, weight_decay=setting["weight_decay"])
+    options = dict(setting)
+    rows, weight_decay = options.pop("rows"), options.pop("weight_decay")
+    x = functional.normalize(task.x, p=1) if rows == "l1" else task.x
+    model = network(method, x.shape[1], task.num_classes, **options)
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.01, weight_decay=weight_decay)
     best, lowest, predicted = -1.0, np.inf, task.y
     for _ in range(epochs):
         model.train()
         optimizer.zero_grad()
-        out = model(task.x, task.edge_index)
+        out = model(x, task.edge_index)
         functional.cross_entropy(out[task.train], task.y[task.train]).backward()
         optimizer.step()
         model.eval()
         with torch.no_grad():
-            out = model(task.x, task.edge_index)
+            out = model(x, task.edge_index)
             loss = float(functional.cross_entropy(out[task.validation], task.y[task.validation]))
         accuracy = float((out.argmax(1) == task.y)[task.validation].float().mean())
         if (accuracy, -loss) > (best, -lowest):
@@ -123,20 +123,20 @@ def run(method: str, task: Task, setting: dict[str, float], seed: int, epochs: i
     return best, float((predicted == task.y)[task.test].float().mean())
 
 
-def settings(method: str, quick: bool) -> list[dict[str, float]]:
+def settings(method: str, quick: bool) -> list[dict[str, Any]]:
     grid = dict(GRID, delta=STEPS) if method == "GTVConv" else dict(GRID)
     if quick:
-        grid |= {"hidden": (16,), "dropout": (0.5,), "weight_decay": (5e-4,)}
+        grid |= {"rows": ("as they are",), "dropout": (0.5,), "weight_decay": (5e-3,)}
     return [dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())]
 
 
-def compare(task: Task, seeds: int, epochs: int, quick: bool = False) -> dict[str, dict[str, object]]:
-    """Choose each method's setting by validation accuracy (three seeds of their own), then measure it."""
-    results: dict[str, dict[str, object]] = {}
+def compare(task: Task, seeds: int, epochs: int, quick: bool = False) -> dict[str, dict[str, Any]]:
+    """Choose each method's setting by validation accuracy (two seeds of its own), then measure it."""
+    results: dict[str, dict[str, Any]] = {}
     for method in METHODS:
         scores = []
         for setting in settings(method, quick):
-            tries = [run(method, task, setting, seed, epochs)[0] for seed in range(1000, 1001 if quick else 1003)]
+            tries = [run(method, task, setting, seed, epochs)[0] for seed in range(1000, 1001 if quick else 1002)]
             scores.append((np.mean(tries), setting))
         _, chosen = max(scores, key=lambda pair: pair[0])
         found = np.array([run(method, task, chosen, seed, epochs) for seed in range(seeds)])
@@ -146,11 +146,11 @@ def compare(task: Task, seeds: int, epochs: int, quick: bool = False) -> dict[st
     return results
 
 
-def main(arguments: list[str] | None = None) -> dict[str, dict[str, object]] | None:
+def main(arguments: list[str] | None = None) -> dict[str, dict[str, Any]] | None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--dataset", choices=("cora", "blocks"), default="cora")
     parser.add_argument("--seeds", type=int, default=10)
-    parser.add_argument("--epochs", type=int, default=200)
+    parser.add_argument("--epochs", type=int, default=150)
     parser.add_argument("--quick", action="store_true", help="try fewer settings, with one seed each")
     options = parser.parse_args(arguments)
     try:

@@ -94,9 +94,12 @@ def share_of_color(picture, color):
     return float((np.abs(picture - painted).max(axis=2) <= 3).mean())
 
 
+def map_picture(page):
+    return np.asarray(Image.open(io.BytesIO(page.locator("#map").screenshot())).convert("RGB"), dtype=float)
+
+
 def test_the_map_shows_the_clusters(visit):
-    page = visit(hostile_view())
-    picture = np.asarray(Image.open(io.BytesIO(page.locator("#map").screenshot())).convert("RGB"), dtype=float)
+    picture = map_picture(visit(hostile_view()))
     shares = [share_of_color(picture, color) for color in COLORS[:4]]
     assert min(shares[:3]) > 1e-4
     assert shares[3] == 0
@@ -118,6 +121,18 @@ def test_search_hover_and_select(visit):
     button = page.locator("button[data-node]").last
     button.click()
     assert selected(page) == button.locator("span").text_content()
+
+
+def test_the_map_stays_below_the_open_list(visit):
+    rows, columns = np.divmod(np.arange(400), 20)
+    page = visit(cliques_view(20, 20, positions=np.stack([columns, rows], axis=1)))
+    closed = map_picture(page)
+    page.fill("#search", "person")
+    page.wait_for_selector("#found li")
+    box, outer = page.locator("#found").bounding_box(), page.locator("#map").bounding_box()
+    below = int(box["y"] + box["height"] + 30 - outer["y"])  # 30 for the list's shadow
+    assert below < len(closed) - 100
+    assert np.abs(map_picture(page)[below:] - closed[below:]).mean() < 1
 
 
 def test_keyboard(visit):
