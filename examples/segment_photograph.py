@@ -39,18 +39,20 @@ def segmentation_picture(image: np.ndarray, labels: np.ndarray, path: Path) -> N
         axis.set_title(title)
         axis.set_axis_off()
     figure.savefig(path, dpi=110)
+    plt.close(figure)
 
 
-def main() -> None:
+def main(arguments: list[str] | None = None) -> np.ndarray:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("photograph", nargs="?", choices=("china", "flower"), default="china")
     parser.add_argument("-k", "--n-clusters", type=int, default=8)
     parser.add_argument("--max-iter", type=int, default=200)
     parser.add_argument("--position-weight", type=float, default=0.3)
+    parser.add_argument("--every", type=int, default=1, help="take every n-th pixel of every n-th row")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, default=Path("segments.png"))
-    options = parser.parse_args()
-    image = load_sample_image(f"{options.photograph}.jpg")
+    options = parser.parse_args(arguments)
+    image = load_sample_image(f"{options.photograph}.jpg")[:: options.every, :: options.every]
     graph = image_graph(image, color_scale=0.1)
     features = (graph.x - graph.x.mean(axis=0)) / graph.x.std(axis=0)
     features[:, 3:] *= options.position_weight
@@ -76,6 +78,7 @@ def main() -> None:
         f"{model.n_iter_} epochs in {seconds:.0f} s, {model.ms_per_epoch_:.0f} ms each; peak memory {gigabytes:.2f} GB"
     )
     print(f"loss {model.loss_:.4f}; picture in {options.out}")
+    return model.labels_.reshape(image.shape[:2])
 
 
 if __name__ == "__main__":

@@ -53,6 +53,13 @@ def test_feature_differences_are_finite_without_variance():
     assert found.marking(0, 6) == [0]
 
 
+def test_a_mean_of_zero_is_zero():
+    x = np.array([0.0, 0, 0, 0.8, 0.1, 0.2, 0.3])[:, None]  # less their mean, these do not sum to exactly 0
+    found = feature_differences(ClusteringView(soft([0, 0, 0, 1, 1, 1, 1], 2), sp.csr_array((7, 7)), x=x))
+    assert found.inside[0].tolist() == [0]
+    np.testing.assert_allclose(found.outside[0], 0.35)
+
+
 def test_typical_and_doubtful_nodes():
     shares = np.array([[0.9, 0.1], [0.6, 0.4], [0.99, 0.01], [0.2, 0.8], [0.45, 0.55]])
     view = ClusteringView(shares, sp.csr_array((5, 5)))

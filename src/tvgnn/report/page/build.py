@@ -123,6 +123,7 @@ def _template() -> Any:
     )
     environment.filters["percent"] = lambda share: f"{100 * share:.0f}" if share >= 0.995 else f"{100 * share:.1f}"
     environment.filters["number"] = lambda value: f"{value:.4g}"
+    environment.filters["short"] = lambda value: f"{value:.3g}"
     environment.filters["thousands"] = lambda value: f"{value:,}"
     environment.globals["color_of"] = lambda number: UNKNOWN if number < 0 else COLORS[number % len(COLORS)]
     environment.globals["shape_of"] = lambda number: _SHAPES[MARKERS[number // len(COLORS) % len(MARKERS)]]

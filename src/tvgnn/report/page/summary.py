@@ -118,7 +118,10 @@ def _compare(
     deviation = np.where(deviation > 1e-9 * np.sqrt(overall), deviation, np.sqrt(overall))
     known = (deviation > 0) & (count > 0) & (rest > 0)
     difference = np.divide(gap, deviation, out=np.zeros_like(gap), where=known)
-    return means[0] + offset, means[1] + offset, difference
+    levels = [mean + offset for mean in means]
+    # What was taken off comes back with an error in its last digit, which a mean of 0 should not show
+    inside, outside = (np.where(np.abs(level) > 1e-12 * np.abs(offset), level, 0) for level in levels)
+    return inside, outside, difference
 
 
 def typical_nodes(view: ClusteringView, agreement: NDArray[np.float64], most: int) -> list[list[int]]:
