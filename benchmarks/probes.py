@@ -120,8 +120,8 @@ def gtv_step_memory(nodes: int, width: int, layout: str) -> float:
     return float(_status("VmHWM") - before)
 
 
-def clustering(graph_nodes: int, features: int, epochs: int) -> dict[str, float]:
-    """Cluster a k-nearest-neighbour graph with `TVClustering`; peak bytes of the whole process."""
+def clustering(graph_nodes: int, features: int, options: dict[str, Any]) -> dict[str, float]:
+    """Cluster a k-nearest-neighbour graph with `TVClustering(20, **options)`; peak bytes of the whole process."""
     import numpy as np
     import scipy.sparse as sp
 
@@ -136,13 +136,14 @@ def clustering(graph_nodes: int, features: int, epochs: int) -> dict[str, float]
     position = points(graph_nodes, 2)
     x = np.sin(position @ random.normal(0, 6, (2, features)).astype(np.float32))
     x += random.normal(0, 0.5, x.shape).astype(np.float32)
-    model = TVClustering(20, hidden_channels=128, max_iter=epochs, patience=epochs, random_state=0)
+    model = TVClustering(20, random_state=0, **options)
     start = time.perf_counter()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # too few epochs to use every cluster
         model.fit(x, adjacency=adjacency)
     return {
         "seconds": time.perf_counter() - start,
+        "edges": model.graph_.num_edges,
         "ms_per_epoch": model.ms_per_epoch_,
         "bytes": float(_status("VmHWM")),
     }

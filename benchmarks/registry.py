@@ -13,7 +13,7 @@ from benchmarks.graph_variants import GraphProblem
 from benchmarks.memory import training_memory
 from benchmarks.operators import Operator, measure, on_dataset, on_knn
 from benchmarks.records import Measurement
-from benchmarks.scaling import hub, million_nodes, per_edge
+from benchmarks.scaling import hub, million_nodes, per_edge, quality_preset
 from benchmarks.startup import first_call, imports
 from benchmarks.variants import Problem
 
@@ -90,6 +90,11 @@ def _million(settings: Settings) -> Iterator[Case]:
     yield Case(f"clustering of {nodes} nodes", lambda: million_nodes(nodes, epochs))
 
 
+def _quality(settings: Settings) -> Iterator[Case]:
+    sizes = (1_000, 10_000) if settings.short else (10_000, 100_000, 1_000_000)
+    yield Case("preset=quality", lambda: quality_preset(sizes, 1))
+
+
 def _memory(settings: Settings) -> Iterator[Case]:
     for name in settings.datasets:
         yield Case(f"memory, {name}", lambda name=name: [training_memory(name, settings.mirror, rounds=3)])
@@ -130,6 +135,7 @@ BENCHMARKS: dict[str, Callable[[Settings], Iterator[Case]]] = {
     "startup": _startup,
     "scaling": _scaling,
     "million": _million,
+    "quality": _quality,
     "gpu": _gpu,
 }
 

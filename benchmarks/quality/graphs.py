@@ -1,0 +1,72 @@
+"""Graphs of the ablations by name, each with the number of clusters asked for."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from benchmarks.quality.simulated import CitationSettings, simulate_citations
+from tvgnn import Graph, load_dataset
+from tvgnn.errors import DataError
+
+__all__ = ["REAL", "Problem", "block_graph", "problem", "tissue"]
+
+REAL = ("cora", "citeseer", "pubmed", "dblp")
+_CLUSTERS = {"ring": 5, "grid": 10}  # the paper's; these have no classes
+
+
+class Problem(NamedTuple):
+    """A graph, and K."""
+
+    graph: Graph
+    n_clusters: int
+
+
+def problem(name: str, seed: int, mirror: str | None = None) -> Problem:
+    """Load a dataset, or draw ``blocks``, ``tissue`` or ``citations-NUMBER`` (the number stands for its settings).
+
+    Raises:
+        DataError: an unknown name.
+
+    """
+    if match := re.fullmatch(r"citations-(\d+)", name):
+        settings = CitationSettings.draw(int(match[1]))
+        return Problem(simulate_citations(settings, seed=int(match[1])), settings.classes)
+    if name in ("blocks", "tissue"):
+        graph = block_graph(seed) if name == "blocks" else tissue(seed)
+        return Problem(graph, graph.num_classes)
+    graph = load_dataset(name, mirror=mirror, seed=seed)
+    if not isinstance(graph, Graph):
+        raise DataError(f"expected one graph, got the set of graphs {name}")
+    return Problem(graph, _CLUSTERS.get(name) or graph.num_classes)
+
+
+def block_graph(seed: int, nodes: int = 1500, classes: int = 6) -> Graph:
+    """Blocks of unequal size, and Gaussian features whose means differ by less than their spread."""
+    random = np.random.default_rng([seed, 3])
+    y = np.sort(random.choice(classes, nodes, p=random.dirichlet(np.full(classes, 4.0))))
+    number = 4 * nodes
+    source = random.integers(0, nodes, number)
+    anywhere = random.random(number) < 0.35
+    begin, end = np.searchsorted(y, y[source]), np.searchsorted(y, y[source], "right")
+    target = np.where(anywhere, random.integers(0, nodes, number), random.integers(begin, end))
+    x = random.normal(0, 0.6, (classes, 20))[y] + random.normal(size=(nodes, 20))
+    return Graph.from_edge_index(np.stack([source, target]), num_nodes=nodes, x=x, y=y)
+
+
+def tissue(seed: int, cells: int = 3000, layers: int = 5, genes: int = 200) -> Graph:
+    """A slice of layered tissue: neighbours in space, and counts of genes that vary by layer and by type of cell."""
+    random = np.random.default_rng([seed, 4])
+    position = random.random((cells, 2))
+    depth = position[:, 1] + 0.05 * np.sin(6 * position[:, 0])
+    y = np.searchsorted(np.quantile(depth, np.linspace(0, 1, layers + 1)[1:-1]), depth)
+    mixes = random.dirichlet(np.full(4, 1.0), layers)
+    kind = (random.random(cells)[:, None] > mixes[y].cumsum(1)[:, :-1]).sum(1)
+    rate = np.exp(random.normal(-1, 1, genes) + random.normal(0, 0.15, (layers, genes))[y])
+    rate *= np.exp(random.normal(0, 0.8, (4, genes)))[kind] * random.lognormal(0, 0.3, cells)[:, None]
+    nearest = cKDTree(position).query(position, 7)[1][:, 1:]
+    edges = np.stack([np.repeat(np.arange(cells), 6), nearest.ravel()])
+    return Graph.from_edge_index(edges, num_nodes=cells, x=random.poisson(rate).astype(np.float32), y=y)

@@ -1,0 +1,70 @@
+"""The recipe, the recipe with one part replaced, and the presets beside it."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any, NamedTuple
+from unittest.mock import patch
+
+import numpy as np
+
+from benchmarks.quality.graphs import Problem
+from tvgnn import TVClustering
+from tvgnn.errors import ClusteringWarning
+from tvgnn.estimators.quality import candidates, recipe
+from tvgnn.metrics import evaluate
+
+__all__ = ["VARIANTS", "fitted"]
+
+_AVERAGES = 1e9  # a threshold beyond every distance: a GTV step is then the mean over a node and its neighbours
+_ONE_RUN = {"preset": "quality", "n_init": 1}
+
+
+def _unweighted(z: np.ndarray, ratios: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    return _weighted(z, np.ones_like(ratios))
+
+
+def _kmeans_only(*arguments: Any, **options: Any) -> Any:
+    return _refine(*arguments, **options | {"max_iter": 0})
+
+
+_weighted, _refine = candidates._weighted, recipe.refine  # as they are before a variant replaces them
+
+
+class Variant(NamedTuple):
+    """Options of `TVClustering`, and what replaces a part while it fits."""
+
+    options: dict[str, Any]
+    replaced: Callable[[], AbstractContextManager[Any]] = nullcontext
+
+
+VARIANTS = {
+    "recipe": Variant({"preset": "quality"}),
+    "one run": Variant(_ONE_RUN),
+    "means (GCN) for GTV steps": Variant(
+        _ONE_RUN, lambda: patch.object(candidates, "_mean_distance", lambda z, adjacency: _AVERAGES)
+    ),
+    "columns not weighed": Variant(_ONE_RUN, lambda: patch.object(candidates, "_weighted", _unweighted)),
+    "without refinement": Variant(_ONE_RUN, lambda: patch.object(recipe, "refine", _kmeans_only)),
+    "paper, 300 epochs": Variant({"preset": "paper", "max_iter": 300}),
+}
+
+
+def fitted(variant: str, problem: Problem, seed: int) -> dict[str, Any]:
+    """Fit one variant and measure the partition; labels are read by the metrics only."""
+    options, replaced = VARIANTS[variant]
+    graph, k = problem
+    model = TVClustering(k, random_state=seed, **options)
+    with replaced(), warnings.catch_warnings():
+        warnings.simplefilter("ignore", ClusteringWarning)  # the record says how many clusters are in use
+        model.fit(graph)
+    measured = evaluate(graph.adjacency(), model.labels_, model.assignments_, graph.y, n_clusters=k)
+    return {
+        **measured,
+        "loss": model.loss_,
+        "seconds": model.fit_seconds_,
+        "norm": model.feature_norm_,
+        **model.choices_,
+    }
