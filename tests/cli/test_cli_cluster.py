@@ -316,7 +316,8 @@ def test_features_alone_in_every_format(tvgnn, tmp_path, suffix):
     else:
         mark = "\t" if suffix == ".tsv" else ","
         text = f"id{mark}a{mark}b\n" + "".join(f"n{i}{mark}{a}{mark}{b}\n" for i, (a, b) in enumerate(x))
-        (gzip.open if suffix.endswith(".gz") else open)(path, "wt").write(text)
+        with (gzip.open if suffix.endswith(".gz") else open)(path, "wt") as file:
+            file.write(text)
     result = tvgnn("cluster", "--features", path, "-k", "2", "--n-neighbors", "3", "--out", "out", *SMALL)
     assert result.code == 0, result.err
     first = "n0" if suffix in (".tsv", ".csv.gz") else "0"

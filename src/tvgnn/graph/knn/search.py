@@ -77,7 +77,7 @@ def exact(points: Any, metric: str, k: int, queries: Any = None) -> Lists:
     try:
         # without an argument, kneighbors leaves out the row itself even where rows coincide
         distances, rows = NearestNeighbors(n_neighbors=candidates, metric=metric).fit(points).kneighbors(queries)
-    except ValueError as error:
+    except (ValueError, TypeError) as error:  # a metric that needs an argument is a TypeError
         raise GraphError(f"scikit-learn could not find neighbours with metric={metric!r}: {error}") from None
     lists = rows.astype(np.int64, copy=False), distances.astype(np.float64, copy=False)
     return _settled(points, points if queries is None else queries, metric, lists, k)
