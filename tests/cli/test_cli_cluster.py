@@ -288,6 +288,7 @@ def test_features_alone_are_joined_to_their_neighbours(tvgnn, files):
     assert (metrics["dataset"], metrics["n_nodes"], metrics["nmi"]) == ("features", 10, 1.0)
     assert "edges: union of the 3 nearest neighbours of each row (euclidean)" in metrics["notes"]
     assert "note: edges: union of the 3 nearest" in result.err
+    assert "note: node ids: the first column of features.csv, 'node_id'" in result.err
     x = np.array([[i < 5, i / 10] for i in range(10)], dtype=np.float32)
     same = TVClustering(2, max_iter=80, hidden_channels=8, mlp_channels=8, n_neighbors=3, random_state=0).fit(x)
     model = TVClustering.load(files / "out")

@@ -206,7 +206,7 @@ def test_fewer_rows_than_neighbours(n, options):
         ({"n_neighbors": True}, "got True"),
         ({"metric": "nearness"}, "metric='nearness'"),
         ({"metric": "precomputed"}, "use Graph.from_scipy"),
-        ({"metric": "mahalanobis"}, "metric='mahalanobis'"),
+        ({"metric": "haversine"}, "metric='haversine'.* 2 dimensions"),
         ({"metric": np.linalg.norm}, "metric must be a name"),
         ({"mutual": "yes"}, "mutual must be True or False, got 'yes'"),
         ({"connect": 1}, "connect must be True or False"),
@@ -229,6 +229,11 @@ def test_a_row_that_is_not_a_number_is_named():
     x[6, 1] = np.nan
     with pytest.raises(GraphError, match=r"node 'g' \(index 6\), column 1: NaN is not a finite"):
         Graph.from_features(x, 2, node_ids="abcdefghij")
+
+
+def test_a_metric_of_booleans_reads_numbers_without_a_warning():
+    x = np.array([[0, 2, 0, 1], [0, 5, 0, 3], [4, 0, 1, 0], [1, 0, 9, 0]])
+    assert Graph.from_features(x, 1, metric="jaccard").adjacency().nonzero()[1].tolist() == [1, 0, 3, 2]
 
 
 def test_new_rows_find_their_nearest_known_ones():

@@ -1,10 +1,12 @@
 """Nearest neighbours of points: exact by scikit-learn, approximate by pynndescent."""
 
+import warnings
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
+from sklearn.exceptions import DataConversionWarning
 from sklearn.neighbors import NearestNeighbors
 
 from tvgnn.errors import GraphError
@@ -75,8 +77,11 @@ def exact(points: Any, metric: str, k: int, queries: Any = None) -> Lists:
     """
     candidates = min(k + _SPARE, points.shape[0] - (queries is None))
     try:
-        # without an argument, kneighbors leaves out the row itself even where rows coincide
-        distances, rows = NearestNeighbors(n_neighbors=candidates, metric=metric).fit(points).kneighbors(queries)
+        with warnings.catch_warnings():
+            # that a metric of booleans reads other numbers than 0 as true
+            warnings.simplefilter("ignore", DataConversionWarning)
+            # without an argument, kneighbors leaves out the row itself even where rows coincide
+            distances, rows = NearestNeighbors(n_neighbors=candidates, metric=metric).fit(points).kneighbors(queries)
     except (ValueError, TypeError) as error:  # a metric that needs an argument is a TypeError
         raise GraphError(f"scikit-learn could not find neighbours with metric={metric!r}: {error}") from None
     lists = rows.astype(np.int64, copy=False), distances.astype(np.float64, copy=False)
