@@ -274,3 +274,79 @@ def test_cora_from_the_mirror(tvgnn, tmp_path, mirror, pyg):
     assert metrics["feature_norm"] == "l1"
     assert 0 <= metrics["nmi"] <= 1
     assert "note: the graph has 78 components" in result.err
+
+
+NEIGHBORS = ("--n-neighbors", "3", "--metric", "cosine", "--mutual", "--knn-weights", "heat_kernel", "--connect")
+
+
+def test_features_alone_are_joined_to_their_neighbours(tvgnn, files):
+    arguments = ("cluster", "--features", "features.csv", "-k", "2", *SMALL, "--max-epochs", "80")
+    result = tvgnn(*arguments, "--labels", "labels.csv", "--out", "out", "--n-neighbors", "3")
+    assert result.code == 0, result.err
+    assert [row["node_id"] for row in rows_of(files / "out")] == [f"p{i}" for i in range(10)]
+    metrics = metrics_of(files / "out")
+    assert (metrics["dataset"], metrics["n_nodes"], metrics["nmi"]) == ("features", 10, 1.0)
+    assert "edges: union of the 3 nearest neighbours of each row (euclidean)" in metrics["notes"]
+    assert "note: edges: union of the 3 nearest" in result.err
+    assert "note: node ids: the first column of features.csv, 'node_id'" in result.err
+    x = np.array([[i < 5, i / 10] for i in range(10)], dtype=np.float32)
+    same = TVClustering(2, max_iter=80, hidden_channels=8, mlp_channels=8, n_neighbors=3, random_state=0).fit(x)
+    model = TVClustering.load(files / "out")
+    np.testing.assert_array_equal(model.assignments_, same.assignments_)
+    assert model.n_neighbors == 3
+
+
+def test_every_choice_of_the_neighbour_graph_reaches_it(tvgnn, files):
+    result = tvgnn("cluster", "--features", "features.csv", "-k", "2", *SMALL, "--out", "out", *NEIGHBORS)
+    assert result.code == 0, result.err
+    notes = " ".join(metrics_of(files / "out")["notes"])
+    assert "edges: mutual ones of the 3 nearest neighbours of each row (cosine)" in notes
+    assert "weights: heat kernel" in notes
+    model = TVClustering.load(files / "out")
+    assert (model.metric, model.mutual, model.knn_weights, model.connect) == ("cosine", True, "heat_kernel", True)
+
+
+@pytest.mark.parametrize("suffix", [".npy", ".npz", ".tsv", ".csv.gz"])
+def test_features_alone_in_every_format(tvgnn, tmp_path, suffix):
+    x = np.vstack([np.eye(2)[i // 5] + 0.01 * i for i in range(10)])
+    path = tmp_path / f"mine{suffix}"
+    if suffix == ".npy":
+        np.save(path, x)
+    elif suffix == ".npz":
+        sp.save_npz(path, sp.csr_array(x))
+    else:
+        mark = "\t" if suffix == ".tsv" else ","
+        text = f"id{mark}a{mark}b\n" + "".join(f"n{i}{mark}{a}{mark}{b}\n" for i, (a, b) in enumerate(x))
+        with (gzip.open if suffix.endswith(".gz") else open)(path, "wt") as file:
+            file.write(text)
+    result = tvgnn("cluster", "--features", path, "-k", "2", "--n-neighbors", "3", "--out", "out", *SMALL)
+    assert result.code == 0, result.err
+    first = "n0" if suffix in (".tsv", ".csv.gz") else "0"
+    assert rows_of(tmp_path / "out")[0]["node_id"] == first
+    assert metrics_of(tmp_path / "out")["n_features"] == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--edges", "edges.csv", "--metric", "cosine"], "got --edges and --metric"),
+        (["--dataset", "ring", "--mutual", "--n-neighbors", "3"], "got --dataset and --n-neighbors, --mutual"),
+        (["--features", "features.csv", "--directed"], "they need --edges"),
+        (["--features", "features.csv", "--metric", "nearness"], "metric='nearness'"),
+        (["--features", "features.csv", "--knn-weights", "soft"], "--knn-weights"),
+        (["--features", "features.csv", "--structural-features", "ones"], "one kind of features"),
+        (["--features", "absent.csv"], "absent.csv"),
+        (["--features", "numbers.csv"], "line 1: expected a node id in the first column, got the number 0.5"),
+        (["--features", "words.csv"], "words.csv"),
+        (["--features", "nan.csv"], "node 'b' (index 1), column 0: NaN is not a finite"),
+        ([], "--dataset NAME, --edges FILE or --features FILE, got none"),
+    ],
+)
+def test_a_mistake_about_neighbours_is_one_line(tvgnn, files, arguments, says):
+    (files / "numbers.csv").write_text("0.5,1.5\n0.25,3\n")
+    (files / "words.csv").write_text("id,a\nx,red\ny,green\n")
+    (files / "nan.csv").write_text("id,a\na,1\nb,nan\nc,2\n")
+    result = tvgnn("cluster", "-k", "2", "--out", "out", *arguments)
+    assert result.code == 2
+    assert says in result.error
+    assert not (files / "out").exists()

@@ -120,7 +120,7 @@ def test_no_edge_is_lost_to_the_heat_kernel():
     weighted = Graph.from_features(x, 3, weights="heat_kernel")
     assert weighted.num_edges == plain.num_edges
     assert weighted.weights.min() >= np.float32(SMALLEST_WEIGHT)
-    narrow = Graph.from_features(points(), 3, weights="heat_kernel", bandwidth=1e-30)
+    narrow = Graph.from_features(points(), 3, weights="heat_kernel", bandwidth=1e-300)
     assert narrow.num_edges == Graph.from_features(points(), 3).num_edges
     assert any("larger bandwidth" in note for note in narrow.report.notes)
     assert set(Graph.from_features(np.zeros((4, 1)), 2, weights="heat_kernel").weights) == {1.0}
@@ -205,6 +205,8 @@ def test_fewer_rows_than_neighbours(n, options):
         ({"n_neighbors": 2.5}, "at least 1, got 2.5"),
         ({"n_neighbors": True}, "got True"),
         ({"metric": "nearness"}, "metric='nearness'"),
+        ({"metric": "precomputed"}, "use Graph.from_scipy"),
+        ({"metric": "haversine"}, "metric='haversine'.* 2 dimensions"),
         ({"metric": np.linalg.norm}, "metric must be a name"),
         ({"mutual": "yes"}, "mutual must be True or False, got 'yes'"),
         ({"connect": 1}, "connect must be True or False"),
@@ -227,6 +229,11 @@ def test_a_row_that_is_not_a_number_is_named():
     x[6, 1] = np.nan
     with pytest.raises(GraphError, match=r"node 'g' \(index 6\), column 1: NaN is not a finite"):
         Graph.from_features(x, 2, node_ids="abcdefghij")
+
+
+def test_a_metric_of_booleans_reads_numbers_without_a_warning():
+    x = np.array([[0, 2, 0, 1], [0, 5, 0, 3], [4, 0, 1, 0], [1, 0, 9, 0]])
+    assert Graph.from_features(x, 1, metric="jaccard").adjacency().nonzero()[1].tolist() == [1, 0, 3, 2]
 
 
 def test_new_rows_find_their_nearest_known_ones():

@@ -254,6 +254,7 @@ class TVClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
             self.feature_scaling_.transform(graph.x),
             k,
             parameters,
+            free_layers=self.num_layers is None,
             random_state=self.random_state,
             device=self.device_,
             verbose=bool(self.verbose),

@@ -31,8 +31,9 @@ def infer_rows(estimator: TVClustering, x: Any, settings: NeighborSettings) -> t
     assignments, embedding = estimator.assignments_[known], estimator.embedding_[known]
     new = np.flatnonzero(known < 0)
     if new.size:
-        both = [scaling.transform(part) for part in (graph.x, x[new])]
-        adjacency = adjacency_with_new_rows(graph, *both, settings)
+        trained, added = (scaling.transform(part) for part in (graph.x, x[new]))
+        adjacency = adjacency_with_new_rows(graph, trained, added, settings)
+        both = [trained, added]
         features = feature_tensor(sp.vstack(both, "csr") if sp.issparse(x) else np.concatenate(both))
         device = estimator.device_
         new_assignments, new_embedding = estimator.model_.infer(features.to(device), adjacency.to(device))

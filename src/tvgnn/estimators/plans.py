@@ -14,6 +14,7 @@ from tvgnn.estimators.restarts import network_config, train_best
 from tvgnn.graph.adjacency import Adjacency
 from tvgnn.graph.graph import Graph
 from tvgnn.graph.sparse_matrix import SparseMatrix
+from tvgnn.models.node_clustering import NodeClusteringConfig
 from tvgnn.training.loop import TrainingResult
 
 __all__ = ["ClusteringNetwork", "Preparation", "expected_bytes", "prepare", "train_network"]
@@ -54,7 +55,15 @@ def expected_bytes(
         if precision != "float32":
             raise ValueError(f"expected precision='float32' with preset='quality', got {precision!r}")
         return quality_bytes(graph, graph.x, parameters["hidden_channels"])
-    return estimated_bytes(graph, network_config(graph.num_features, n_clusters, parameters), memory, precision)
+    extra = {"num_layers": parameters["num_layers"] + 1} if preset == "quick" else {}
+    config = network_config(graph.num_features, n_clusters, parameters | extra)
+    return estimated_bytes(graph, config, memory, precision)
+
+
+def _eased(graph: Graph, n_clusters: int, parameters: dict[str, Any], free_layers: bool) -> NodeClusteringConfig:
+    """Architecture of the further networks of ``preset="quick"``."""
+    layers = parameters["num_layers"] + free_layers
+    return network_config(graph.num_features, n_clusters, parameters | {"num_layers": layers})
 
 
 def train_network(
@@ -64,6 +73,7 @@ def train_network(
     n_clusters: int,
     parameters: dict[str, Any],
     *,
+    free_layers: bool,
     random_state: Any,
     device: str,
     verbose: bool,
@@ -71,7 +81,7 @@ def train_network(
     memory: str,
     precision: str,
 ) -> tuple[Any, NetworkInputs, TrainingResult, dict[str, Any]]:
-    """Train on prepared features x (N, F).
+    """Train on prepared features x (N, F); ``free_layers`` allows another number of layers than the preset's.
 
     Returns:
         The network, its inputs, the course of training, and what the data chose.
@@ -84,15 +94,16 @@ def train_network(
         return model, NetworkInputs.from_graph(graph, x, model.config.hidden_channels, device), result, choices
     config = network_config(graph.num_features, n_clusters, parameters)
     inputs = NetworkInputs.from_graph(graph, x, config.hidden_channels, device)
-    network, result = train_best(
+    network, result, choices = train_best(
         inputs,
         config,
         parameters,
         random_state=random_state,
         device=device,
         verbose=verbose,
+        eased=_eased(graph, n_clusters, parameters, free_layers) if preset == "quick" else None,
         backend=backend,
         memory=memory,
         precision=precision,
     )
-    return network, inputs, result, {}
+    return network, inputs, result, choices

@@ -1,6 +1,7 @@
 """One graph from the files that users have: edges, features and labels in any mix of formats."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -132,6 +133,10 @@ def read_nodes(
         num_nodes=nodes.values.shape[0],
         dtype=dtype,
     )
+    if nodes.table is not None:  # a feature would otherwise be lost without a word
+        name = repr(nodes.table.header[0]) if nodes.table.header else "without a name"
+        note = f"node ids: the first column of {nodes.path.name}, {name}"
+        graph = replace(graph, report=replace(graph.report, notes=(*graph.report.notes, note)))
     return _with_labels(graph, labels)
 
 

@@ -57,7 +57,7 @@ def connecting_edges(points: Any, metric: str, lists: Lists, edges: Edges) -> Ed
     edges
         Of the graph.
     """
-    added = Edges(*(np.empty(0, kind) for kind in (np.int64, np.int64, np.float64)))
+    added = edges.take(np.empty(0, np.int64))
     while True:
         count, component = _components(edges + added, points.shape[0])
         if count == 1:

@@ -21,7 +21,7 @@ def with_neighbor_edges(graph: G, rows: Any, settings: NeighborSettings) -> G:
     Parameters
     ----------
     graph
-        N nodes; its own edges and what was noted of them are left out.
+        N nodes without edges: those it has are left out, notes are kept.
     rows
         (N, F) finite, dense or CSR: what neighbours are near in, for example scaled features.
     settings
@@ -39,6 +39,7 @@ def with_neighbor_edges(graph: G, rows: Any, settings: NeighborSettings) -> G:
     Graph(3 nodes, 2 edges, unweighted, 1 feature)
     """
     edges = neighbor_edges(rows, settings)
-    raw = RawGraph(edges.source, edges.target, edges.weight, "listed", node_ids=graph.node_ids, notes=edges.notes)
+    notes = (*graph.report.notes, *edges.notes)
+    raw = RawGraph(edges.source, edges.target, edges.weight, "listed", node_ids=graph.node_ids, notes=notes)
     joined = type(graph)._from_raw(raw, np.float32)
     return replace(joined, x=graph.x, y=graph.y, class_names=graph.class_names, label=graph.label)

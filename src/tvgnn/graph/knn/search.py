@@ -1,10 +1,12 @@
 """Nearest neighbours of points: exact by scikit-learn, approximate by pynndescent."""
 
+import warnings
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
+from sklearn.exceptions import DataConversionWarning
 from sklearn.neighbors import NearestNeighbors
 
 from tvgnn.errors import GraphError
@@ -20,6 +22,7 @@ _TREE_METRICS = frozenset(("euclidean", "manhattan", "cityblock", "chebyshev"))
 _APPROXIMATE_METRICS = _TREE_METRICS | {"canberra", "braycurtis"}  # the same in both libraries
 _SPARSE_APPROXIMATE_METRICS = frozenset(("euclidean", "manhattan"))
 _SPARE = 8  # candidates beyond k, among which ties are settled
+_APPROXIMATE_SPARE = 2  # times k candidates: among more, pynndescent misses fewer of the nearest k
 _BLOCK_ELEMENTS = 2**22  # 32 MB of float64 differences at a time
 
 
@@ -60,7 +63,7 @@ def neighbor_lists(points: Any, metric: str, k: int, how: str, random_state: int
     """
     if how == "exact":
         return exact(points, metric, k)
-    rows, distances = _approximate(points, metric, min(k + _SPARE, points.shape[0] - 1), random_state)
+    rows, distances = _approximate(points, metric, min(_APPROXIMATE_SPARE * k, points.shape[0] - 1), random_state)
     return _settled(points, points, metric, (rows, distances), k)
 
 
@@ -74,9 +77,12 @@ def exact(points: Any, metric: str, k: int, queries: Any = None) -> Lists:
     """
     candidates = min(k + _SPARE, points.shape[0] - (queries is None))
     try:
-        # without an argument, kneighbors leaves out the row itself even where rows coincide
-        distances, rows = NearestNeighbors(n_neighbors=candidates, metric=metric).fit(points).kneighbors(queries)
-    except ValueError as error:
+        with warnings.catch_warnings():
+            # that a metric of booleans reads other numbers than 0 as true
+            warnings.simplefilter("ignore", DataConversionWarning)
+            # without an argument, kneighbors leaves out the row itself even where rows coincide
+            distances, rows = NearestNeighbors(n_neighbors=candidates, metric=metric).fit(points).kneighbors(queries)
+    except (ValueError, TypeError) as error:  # a metric that needs an argument is a TypeError
         raise GraphError(f"scikit-learn could not find neighbours with metric={metric!r}: {error}") from None
     lists = rows.astype(np.int64, copy=False), distances.astype(np.float64, copy=False)
     return _settled(points, points if queries is None else queries, metric, lists, k)

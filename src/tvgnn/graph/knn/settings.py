@@ -42,6 +42,8 @@ class NeighborSettings:
             raise GraphError(f"n_neighbors must be an integer of at least 1, got {self.n_neighbors!r}")
         if not isinstance(self.metric, str):
             raise GraphError(f"metric must be a name such as 'euclidean' or 'cosine', got {self.metric!r}")
+        if self.metric == "precomputed":
+            raise GraphError("metric='precomputed' has no features to read; build a matrix and use Graph.from_scipy")
         for name in ("mutual", "connect"):
             if not isinstance(getattr(self, name), bool | np.bool_):
                 raise GraphError(f"{name} must be True or False, got {getattr(self, name)!r}")

@@ -43,7 +43,7 @@ def heat_kernel(
     >>> heat_kernel(np.array([0.0, 2.0]), np.array([0, 0]), np.array([1, 2]), 2.0).round(3).tolist()
     [1.0, 0.36800000071525574]
     """
-    first, second = (scales, scales) if np.isscalar(scales) else (scales[source], scales[target])  # type: ignore[index]
+    first, second = (scales, scales) if isinstance(scales, float) else (scales[source], scales[target])
     with np.errstate(over="ignore", under="ignore"):
         weights = np.exp(-(distances / first) * (distances / second))
     return np.maximum(weights, SMALLEST_WEIGHT).astype(np.float32)
