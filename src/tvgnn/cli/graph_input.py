@@ -21,11 +21,11 @@ __all__ = [
     "Directed",
     "Edges",
     "Features",
-    "GivenGraph",
     "GraphInput",
     "Header",
     "Labels",
     "NodeAttributes",
+    "ReadGraph",
     "StructuralDim",
     "StructuralFeaturesOption",
     "WeightColumn",
@@ -62,7 +62,7 @@ Delimiter = Annotated[str | None, _format(help="One character.", show_default="f
 Header = Annotated[bool | None, _format(help="Whether the first row holds names.", show_default="found")]
 
 
-class GivenGraph(NamedTuple):
+class ReadGraph(NamedTuple):
     """What was read: a short name of the data, the graph with features, and the AnnData that it comes from or None."""
 
     name: str
@@ -118,7 +118,7 @@ class GraphInput:
         if self.structural_dim is not None and self.structural_features is None:
             raise ValueError("--structural-dim needs --structural-features")
 
-    def read(self) -> GivenGraph:
+    def read(self) -> ReadGraph:
         """Read it.
 
         Raises
@@ -136,9 +136,9 @@ class GraphInput:
                 "expected node features, got a graph without; pass --features FILE, or choose some that are computed "
                 "from the graph: --structural-features spectral, degree or ones"
             )
-        return GivenGraph(name, graph, adata)
+        return ReadGraph(name, graph, adata)
 
-    def context(self, given: GivenGraph) -> RunContext:
+    def context(self, given: ReadGraph) -> RunContext:
         """Return what is known of the nodes besides the model."""
         from tvgnn.cli.run import run_context
 
@@ -162,17 +162,17 @@ class GraphInput:
         names = self.node_attributes
         return None if names is None else [part.strip() for part in names.split(",")]
 
-    def _read(self) -> GivenGraph:
+    def _read(self) -> ReadGraph:
         if self.h5ad.h5ad is not None:
             adata, graph = self.h5ad.read()
-            return GivenGraph(_stem(self.h5ad.h5ad), graph, adata)
+            return ReadGraph(_stem(self.h5ad.h5ad), graph, adata)
         if self.edges is not None:
             return self._files(self.edges)
         from tvgnn.datasets import load_graph
 
-        return GivenGraph(str(self.dataset).lower(), load_graph(str(self.dataset), self.root, self.mirror))
+        return ReadGraph(str(self.dataset).lower(), load_graph(str(self.dataset), self.root, self.mirror))
 
-    def _files(self, edges: Path) -> GivenGraph:
+    def _files(self, edges: Path) -> ReadGraph:
         from tvgnn.io.graph_files import read_graph
 
         graph = read_graph(
@@ -185,7 +185,7 @@ class GraphInput:
             weight_column=_column(self.weight_column),
             node_attributes=self._attributes(),
         )
-        return GivenGraph(_stem(edges), graph)
+        return ReadGraph(_stem(edges), graph)
 
 
 def _stem(path: Path) -> str:

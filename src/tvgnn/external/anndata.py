@@ -196,13 +196,15 @@ def _record(
     graph = estimator.graph_
     restricted = None if restrict_to is None else [restrict_to[0], *restrict_to[1]]
     given = {**estimator.get_params(), **settings, "restrict_to": restricted}
+    params = {name: value.item() if isinstance(value, np.generic) else value for name, value in given.items()}
     quality = evaluate(graph.adjacency(), estimator.labels_, estimator.assignments_)
     return {
-        "params": {name: value for name, value in given.items() if isinstance(value, str | int | float | list)},
+        "params": {name: value for name, value in params.items() if isinstance(value, str | int | float | list)},
+        **({"choices": estimator.choices_} if estimator.choices_ else {}),
         "notes": list(graph.report.notes),
         "n_edges": graph.num_edges,
         "feature_norm": str(estimator.feature_norm_),
-        **{name: np.asarray(value).tolist() for name, value in quality.items()},
+        **quality,
         "loss": float(estimator.loss_),
         **{name: float(value) for name, value in estimator.loss_terms_.items()},
         "n_iter": int(estimator.n_iter_),
