@@ -142,6 +142,11 @@ def test_restrictions_that_cannot_be(tissue, restrict_to, says):
         tv_clustering(tissue, 2, spatial_key="spatial", restrict_to=restrict_to)
 
 
+def test_a_restricted_adjacency_of_another_size(tissue):
+    with pytest.raises(ValueError, match="adjacency of 200 x 200, the cells"):
+        tv_clustering(tissue, 2, adjacency=np.eye(3), restrict_to=("domain", ["domain 0"]))
+
+
 def test_blood_cells_beside_leiden(pbmc, scanpy):
     """Same graph of scanpy's, same number of clusters; what bulk labels say is not looked at."""
     scanpy.tl.leiden(pbmc, flavor="igraph", n_iterations=2, directed=False, random_state=0)
