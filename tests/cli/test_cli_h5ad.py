@@ -68,6 +68,16 @@ def test_graphs_and_weights_reach_the_graph(tvgnn, tmp_path, cells):
     assert read_context(tmp_path / "out").feature_names == ["scores 1", "scores 2"]
 
 
+def test_positions_that_are_no_numbers_are_left_out_unless_asked_for(tvgnn, tmp_path, cells):
+    cells.obsp["ring"] = np.roll(np.eye(120), 1, axis=1)
+    cells.obsm["spatial"][5] = np.nan
+    write_h5ad(tmp_path / "more.h5ad", cells)
+    asked = ("cluster", "--h5ad", "more.h5ad", "-k", "1", "--out", "out", *SMALL)
+    assert tvgnn(*asked, "--obsp", "ring").code == 0
+    assert read_context(tmp_path / "out").positions is None
+    assert "finite coordinates" in tvgnn(*asked, "--overwrite", "--spatial-key", "spatial").error
+
+
 def test_sweep_reads_the_same_file(tvgnn, tmp_path, cells):
     result = tvgnn("sweep", "--h5ad", "cells.h5ad", "--spatial-key", "spatial", "-k", "2,3", "--seeds", "2",
                    "--out", "out", *SMALL)  # fmt: skip

@@ -7,13 +7,14 @@ import anndata
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse as sp
 
 from tvgnn import Graph, TVClustering
 from tvgnn.datasets import simulate_tissue
 from tvgnn.external.anndata import tv_clustering
 from tvgnn.metrics import evaluate
 
-SMALL = {"max_iter": 20, "hidden_channels": 8, "mlp_channels": 8, "learning_rate": 1e-2}
+SMALL = {"preset": "quality", "n_init": 1, "max_iter": 20}
 
 
 @pytest.fixture
@@ -56,7 +57,7 @@ def test_results_are_those_of_the_estimator(tissue):
 
 
 def test_more_than_ten_clusters_stay_in_order(tissue):
-    tv_clustering(tissue, 12, spatial_key="spatial", preset="quality", n_init=1)
+    tv_clustering(tissue, 12, spatial_key="spatial", **SMALL)
     found = tissue.uns["tvgnn"]["n_clusters_found"]
     assert found > 10
     assert tissue.obs["tvgnn"].cat.categories.tolist() == [str(i) for i in range(found)]
@@ -104,12 +105,10 @@ def test_nothing_is_written_after_an_error(tissue):
 
 
 def test_sparse_counts(tissue):
-    import scipy.sparse as sp
-
-    counts = np.random.default_rng(0).poisson(0.3, size=(200, 30))
+    counts = np.random.default_rng(0).poisson(0.05, size=(200, 30))
     cells = anndata.AnnData(sp.csr_matrix(counts.astype(np.float32)), obsm=dict(tissue.obsm))
     tv_clustering(cells, 3, spatial_key="spatial", **SMALL)
-    assert cells.uns["tvgnn"]["feature_norm"] == "l1"
+    assert cells.uns["tvgnn"]["feature_norm"] == "log1p+idf+l2"
     assert cells.obs["tvgnn"].notna().all()
 
 
@@ -141,6 +140,11 @@ def test_restricted_to_some_categories_as_scanpy_does(tissue):
 def test_restrictions_that_cannot_be(tissue, restrict_to, says):
     with pytest.raises(ValueError, match=says):
         tv_clustering(tissue, 2, spatial_key="spatial", restrict_to=restrict_to)
+
+
+def test_a_restricted_adjacency_of_another_size(tissue):
+    with pytest.raises(ValueError, match="adjacency of 200 x 200, the cells"):
+        tv_clustering(tissue, 2, adjacency=np.eye(3), restrict_to=("domain", ["domain 0"]))
 
 
 def test_blood_cells_beside_leiden(pbmc, scanpy):

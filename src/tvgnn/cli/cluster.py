@@ -157,11 +157,12 @@ def cluster(
         max_memory=max_memory,
         **neighbors.parameters(),
     )
+    context = source.context(given)
     target = out or Path("runs") / f"{name}-k{k}-seed{seed}"
     with run_folder(target, overwrite=overwrite) as folder, new_file(write_h5ad) as file:
         messages = fit(estimator, graph)
         metrics = run_metrics(estimator, dataset=name, seed=seed, notes=[*notes, *messages])
-        write_run(folder, estimator, metrics, source.context(given))
+        write_run(folder, estimator, metrics, context)
         if file is not None:
             source.h5ad.write(file, given.adata, estimator)
     if not quiet:

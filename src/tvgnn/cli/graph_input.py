@@ -22,11 +22,11 @@ __all__ = [
     "Directed",
     "Edges",
     "Features",
-    "GivenGraph",
     "GraphInput",
     "Header",
     "Labels",
     "NodeAttributes",
+    "ReadGraph",
     "StructuralDim",
     "StructuralFeaturesOption",
     "WeightColumn",
@@ -67,7 +67,7 @@ Delimiter = Annotated[str | None, _format(help="One character.", show_default="f
 Header = Annotated[bool | None, _format(help="Whether the first row holds names.", show_default="found")]
 
 
-class GivenGraph(NamedTuple):
+class ReadGraph(NamedTuple):
     """What was read: a short name of the data, the graph with features, and the AnnData that it comes from or None."""
 
     name: str
@@ -134,7 +134,7 @@ class GraphInput:
     def _joins_neighbors(self) -> bool:
         return self.dataset is None and self.edges is None and self.h5ad.h5ad is None
 
-    def read(self, preset: str = "paper", feature_norm: str | None = "auto") -> GivenGraph:
+    def read(self, preset: str = "paper", feature_norm: str | None = "auto") -> ReadGraph:
         """Read it.
 
         Where there are features only, nodes are joined to the nearest ones after the scaling that ``preset`` and
@@ -157,9 +157,9 @@ class GraphInput:
                 "expected node features, got a graph without; pass --features FILE, or choose some that are computed "
                 "from the graph: --structural-features spectral, degree or ones"
             )
-        return GivenGraph(name, graph, adata)
+        return ReadGraph(name, graph, adata)
 
-    def context(self, given: GivenGraph) -> RunContext:
+    def context(self, given: ReadGraph) -> RunContext:
         """Return what is known of the nodes besides the model."""
         from tvgnn.cli.run import run_context
 
@@ -183,28 +183,28 @@ class GraphInput:
         names = self.node_attributes
         return None if names is None else [part.strip() for part in names.split(",")]
 
-    def _read(self) -> GivenGraph:
+    def _read(self) -> ReadGraph:
         if self.h5ad.h5ad is not None:
             adata, graph = self.h5ad.read()
-            return GivenGraph(_stem(self.h5ad.h5ad), graph, adata)
+            return ReadGraph(_stem(self.h5ad.h5ad), graph, adata)
         if self.edges is not None:
             return self._files(self.edges)
         from tvgnn.datasets import load_graph
 
-        return GivenGraph(str(self.dataset).lower(), load_graph(str(self.dataset), self.root, self.mirror))
+        return ReadGraph(str(self.dataset).lower(), load_graph(str(self.dataset), self.root, self.mirror))
 
-    def _neighbors(self, scaling: dict[str, Any]) -> GivenGraph:
+    def _neighbors(self, scaling: dict[str, Any]) -> ReadGraph:
         from tvgnn.estimators.inputs import joined
         from tvgnn.io.graph_files import read_nodes
 
         features = Path(str(self.features))
         nodes = read_nodes(features, self.labels, delimiter=self._delimiter(), header=self.header)
-        return GivenGraph(_stem(features), joined(nodes, scaling | self.neighbors.parameters()))
+        return ReadGraph(_stem(features), joined(nodes, scaling | self.neighbors.parameters()))
 
     def _delimiter(self) -> str | None:
         return "\t" if self.delimiter == "\\t" else self.delimiter  # what a shell user can type
 
-    def _files(self, edges: Path) -> GivenGraph:
+    def _files(self, edges: Path) -> ReadGraph:
         from tvgnn.io.graph_files import read_graph
 
         graph = read_graph(
@@ -217,7 +217,7 @@ class GraphInput:
             weight_column=_column(self.weight_column),
             node_attributes=self._attributes(),
         )
-        return GivenGraph(_stem(edges), graph)
+        return ReadGraph(_stem(edges), graph)
 
 
 def _stem(path: Path) -> str:

@@ -10,6 +10,7 @@ import typer
 
 if TYPE_CHECKING:
     from tvgnn.estimators.clustering import TVClustering
+    from tvgnn.graph.anndata_graph import AnnDataKeys
     from tvgnn.graph.graph import Graph
     from tvgnn.io.run_context import RunContext
 
@@ -108,25 +109,15 @@ class H5adInput:
         if self.label_key is not None and self.label_key not in adata.obs:
             known = list(adata.obs)
             raise ValueError(f"expected --label-key to be a key of obs, got {self.label_key!r}; it holds {known}")
-        graph = Graph.from_anndata(
-            adata,
-            y=None if self.label_key is None else adata.obs[self.label_key].to_numpy(),
-            use_rep=self.use_rep,
-            obsp=self._obsp(),
-            neighbors_key=self.neighbors_key,
-            weights=self.weights(),
-            spatial_key=self.spatial_key,
-            library_key=self.library_key,
-            n_spatial_neighbors=self.spatial_neighbors,
-        )
-        return adata, graph
+        y = None if self.label_key is None else adata.obs[self.label_key].to_numpy()
+        return adata, Graph.from_anndata(adata, y=y, **vars(self._keys()))
 
     def write(self, path: Path, adata: Any, estimator: TVClustering) -> None:
         """Add the clustering to the AnnData and write it."""
         from tvgnn.external.anndata import store_clustering
         from tvgnn.io.h5ad import write_h5ad
 
-        store_clustering(adata, estimator, settings=self._settings(adata))
+        store_clustering(adata, estimator, settings=self._keys().record(adata))
         write_h5ad(path, adata)
 
     def context(self, adata: Any, graph: Graph, *, named: bool = True) -> RunContext:
@@ -143,32 +134,32 @@ class H5adInput:
             positions=self._positions(adata),
         )
 
-    def _settings(self, adata: Any) -> dict[str, Any]:
-        from tvgnn.graph.anndata_graph import representation_key
+    def _keys(self) -> AnnDataKeys:
+        from tvgnn.graph.anndata_graph import AnnDataKeys
 
-        spatial = self.spatial_key is not None or self.library_key is not None
-        return {
-            "use_rep": representation_key(adata, self.use_rep),
-            "obsp": self._obsp(),
-            "weights": self.weights(),
-            "neighbors_key": self.neighbors_key,
-            "spatial_key": self.spatial_key,
-            "library_key": self.library_key,
-            "n_spatial_neighbors": self.spatial_neighbors if spatial else None,
-        }
-
-    def _obsp(self) -> list[str] | None:
-        return None if self.obsp is None else [key.strip() for key in self.obsp.split(",") if key.strip()]
+        return AnnDataKeys(
+            use_rep=self.use_rep,
+            obsp=None if self.obsp is None else [key.strip() for key in self.obsp.split(",") if key.strip()],
+            neighbors_key=self.neighbors_key,
+            weights=self.weights(),
+            spatial_key=self.spatial_key,
+            library_key=self.library_key,
+            n_spatial_neighbors=self.spatial_neighbors,
+        )
 
     def _positions(self, adata: Any) -> Any:
         """Return positions in the plane as pictures show them, y downwards, slides side by side; None without any."""
-
         from tvgnn.graph.anndata_graph import slides_of, spatial_positions
 
-        key = self.spatial_key or "spatial"
-        if key not in adata.obsm:
+        named = self._keys().positions_key
+        if named is None and "spatial" not in adata.obsm:
             return None
-        points = spatial_positions(adata, key)
+        try:
+            points = spatial_positions(adata, named or "spatial")
+        except ValueError:
+            if named is not None:
+                raise
+            return None  # nobody asked for them
         if points.shape[1] < 2:
             return None
         points = points[:, :2] * [1, -1]

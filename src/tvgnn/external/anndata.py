@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 
-from tvgnn.graph.anndata_graph import check_anndata, representation_key
+from tvgnn.graph.anndata_graph import AnnDataKeys, check_anndata
 from tvgnn.graph.graph import Graph
 from tvgnn.metrics import evaluate
 
@@ -116,31 +117,16 @@ def tv_clustering(
             "expected an AnnData of its own, got a view of another one, which results cannot be written into; "
             "adata = adata.copy() first, or copy=True"
         )
-    rows = None if restrict_to is None else _restricted(adata, restrict_to)
-    part = adata if rows is None else adata[rows]
-    graph = Graph.from_anndata(
-        part,
-        use_rep=use_rep,
-        obsp=obsp,
-        neighbors_key=neighbors_key,
-        adjacency=adjacency if rows is None or adjacency is None else adjacency[rows][:, rows],
-        weights=weights,
-        spatial_key=spatial_key,
-        library_key=library_key,
-        n_spatial_neighbors=n_spatial_neighbors,
-    )
+    keys = AnnDataKeys(use_rep, obsp, neighbors_key, weights, spatial_key, library_key, n_spatial_neighbors)
+    rows, part = None, adata
+    if restrict_to is not None:
+        rows = _restricted(adata, restrict_to)
+        part = adata[rows]
+        adjacency = None if adjacency is None else _part_of(adjacency, rows, adata.n_obs)
+    graph = Graph.from_anndata(part, adjacency=adjacency, **vars(keys))
     estimator = TVClustering(n_clusters, random_state=random_state, **parameters).fit(graph)
-    settings = {
-        "use_rep": representation_key(adata, use_rep),
-        "neighbors_key": neighbors_key,
-        "obsp": obsp if obsp is None or isinstance(obsp, str) else list(obsp),
-        "weights": None if weights is None else [float(weight) for weight in weights],
-        "spatial_key": spatial_key,
-        "library_key": library_key,
-        "n_spatial_neighbors": n_spatial_neighbors if spatial_key or library_key else None,
-    }
     target = adata.copy() if copy else adata
-    store_clustering(target, estimator, key_added, settings=settings, restrict_to=restrict_to, rows=rows)
+    store_clustering(target, estimator, key_added, settings=keys.record(adata), restrict_to=restrict_to, rows=rows)
     return target if copy else None
 
 
@@ -164,7 +150,7 @@ def store_clustering(
     key_added : str, default "tvgnn"
         Where the results go.
     settings : dict, optional
-        How the graph was made, kept with the parameters; entries that are None are left out.
+        How the graph was made, kept with the parameters.
     restrict_to, rows : optional
         The categories that the cells were restricted to, and their indices.
     """
@@ -196,13 +182,15 @@ def _record(
     graph = estimator.graph_
     restricted = None if restrict_to is None else [restrict_to[0], *restrict_to[1]]
     given = {**estimator.get_params(), **settings, "restrict_to": restricted}
+    params = {name: value.item() if isinstance(value, np.generic) else value for name, value in given.items()}
     quality = evaluate(graph.adjacency(), estimator.labels_, estimator.assignments_)
     return {
-        "params": {name: value for name, value in given.items() if isinstance(value, str | int | float | list)},
+        "params": {name: value for name, value in params.items() if isinstance(value, str | int | float | list)},
+        **({"choices": estimator.choices_} if estimator.choices_ else {}),
         "notes": list(graph.report.notes),
         "n_edges": graph.num_edges,
         "feature_norm": str(estimator.feature_norm_),
-        **{name: np.asarray(value).tolist() for name, value in quality.items()},
+        **quality,
         "loss": float(estimator.loss_),
         **{name: float(value) for name, value in estimator.loss_terms_.items()},
         "n_iter": int(estimator.n_iter_),
@@ -210,6 +198,13 @@ def _record(
         "fit_seconds": float(estimator.fit_seconds_),
         "version": version("tvgnn"),
     }
+
+
+def _part_of(adjacency: Any, rows: npt.NDArray[np.int64], n_obs: int) -> Any:
+    """Return the rows and columns of some cells."""
+    if np.shape(adjacency) != (n_obs, n_obs):
+        raise ValueError(f"expected an adjacency of {n_obs} x {n_obs}, the cells, got shape {np.shape(adjacency)}")
+    return sp.csr_array(adjacency)[rows][:, rows]
 
 
 def _restricted(adata: Any, restrict_to: tuple[str, Sequence[str]]) -> npt.NDArray[np.int64]:

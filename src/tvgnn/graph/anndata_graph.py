@@ -89,6 +89,19 @@ class AnnDataKeys:
         """The key of the coordinates whose neighbours are joined, None where none are."""
         return _POSITIONS if self.spatial_key is None and self.library_key is not None else self.spatial_key
 
+    def record(self, adata: Any) -> dict[str, Any]:
+        """Return what was used as text, numbers and lists, without what was not."""
+        used = {
+            "use_rep": representation_key(adata, self.use_rep),
+            "neighbors_key": self.neighbors_key,
+            "obsp": self.obsp_keys or None,
+            "weights": None if self.weights is None else [float(weight) for weight in self.weights],
+            "spatial_key": self.positions_key,
+            "library_key": self.library_key,
+            "n_spatial_neighbors": None if self.positions_key is None else int(self.n_spatial_neighbors),
+        }
+        return {name: value for name, value in used.items() if value is not None}
+
 
 def require_anndata() -> Any:
     """Return the module anndata.

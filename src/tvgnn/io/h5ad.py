@@ -37,7 +37,7 @@ def read_h5ad(path: str | Path) -> Any:
 
 def write_h5ad(path: str | Path, adata: Any) -> None:
     """Write an AnnData to an ``.h5ad`` file."""
-    settings = getattr(require_anndata(), "settings", None)
+    settings: Any = getattr(require_anndata(), "settings", None)
     # With pandas 3 all text is of a type that anndata 0.12 writes only when told to, and anndata 0.11 and later read
     if hasattr(settings, "allow_write_nullable_strings"):
         with settings.override(allow_write_nullable_strings=True):
