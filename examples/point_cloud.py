@@ -61,7 +61,7 @@ def main(arguments: list[str] | None = None) -> dict[str, float]:
     options = parser.parse_args(arguments)
     rng = np.random.default_rng(options.seed)
     points, link = chain(options.links, options.points // options.links, options.noise, rng)
-    graph = Graph.from_features(points, n_neighbors=10).with_structural_features("spectral", dim=2 * options.links)
+    graph = Graph.from_features(points, n_neighbors=10).with_structural_features("spectral", dim=options.links)
 
     model = TVClustering(options.links, preset="quick", n_init=10, random_state=options.seed).fit(graph)
     k_means = KMeans(options.links, n_init=10, random_state=options.seed).fit_predict(points)
