@@ -106,7 +106,7 @@ def run(method: str, task: Task, setting: dict[str, Any], seed: int, epochs: int
     x = functional.normalize(task.x, p=1) if rows == "l1" else task.x
     model = network(method, x.shape[1], task.num_classes, **options)
     optimizer = torch.optim.Adam(model.parameters(), lr=0.01, weight_decay=weight_decay)
-    best, lowest, predicted = -1.0, np.inf, task.y
+    best, lowest, predicted = -1.0, np.inf, torch.zeros_like(task.y)
     for _ in range(epochs):
         model.train()
         optimizer.zero_grad()
