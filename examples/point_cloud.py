@@ -40,12 +40,15 @@ def chain(n_links: int, per_link: int, noise: float, rng: np.random.Generator) -
 
 
 def picture(points: np.ndarray, partitions: dict[str, np.ndarray], path: Path) -> None:
-    figure, axes = plt.subplots(1, len(partitions), figsize=(6 * len(partitions), 4), subplot_kw={"projection": "3d"})
+    """Draw the cloud as seen from the front and above, far points first."""
+    tilt = np.radians(35)
+    up = points[:, 2] * np.cos(tilt) + points[:, 1] * np.sin(tilt)
+    order = np.argsort(points[:, 2] * np.sin(tilt) - points[:, 1] * np.cos(tilt))
+    figure, axes = plt.subplots(1, len(partitions), figsize=(5 * len(partitions), 2.2), layout="constrained")
     for axis, (title, labels) in zip(axes, partitions.items(), strict=True):
-        axis.scatter(*points.T, c=labels, cmap="tab10", vmin=0, vmax=9, s=3)
+        axis.scatter(points[order, 0], up[order], c=labels[order], cmap="tab10", vmin=0, vmax=9, s=3, linewidths=0)
         axis.set_title(title)
-        axis.set_box_aspect(np.ptp(points, axis=0), zoom=1.8)
-        axis.view_init(elev=30, azim=-75)
+        axis.set_aspect("equal")
         axis.set_axis_off()
     figure.savefig(path, dpi=110)
     plt.close(figure)
@@ -61,7 +64,7 @@ def main(arguments: list[str] | None = None) -> dict[str, float]:
     options = parser.parse_args(arguments)
     rng = np.random.default_rng(options.seed)
     points, link = chain(options.links, options.points // options.links, options.noise, rng)
-    graph = Graph.from_features(points, n_neighbors=10).with_structural_features("spectral", dim=2 * options.links)
+    graph = Graph.from_features(points, n_neighbors=10).with_structural_features("spectral", dim=options.links)
 
     model = TVClustering(options.links, preset="quick", n_init=10, random_state=options.seed).fit(graph)
     k_means = KMeans(options.links, n_init=10, random_state=options.seed).fit_predict(points)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
@@ -22,6 +23,7 @@ from tvgnn import (
     DenseGTVConv,
     DiffPooling,
     DMoNPooling,
+    Graph,
     GTVConv,
     MinCutPooling,
     load_dataset,
@@ -48,10 +50,10 @@ class Network(nn.Module):
         return self.readout(x.mean(dim=1)), torch.stack([*pooled.losses.values()]).sum()
 
 
-def as_data(graph) -> Data:
+def as_data(graph: Graph) -> Data:
     """Turn a tvgnn.Graph into PyTorch Geometric's Data."""
-    edge_index = torch.tensor(graph.adjacency().nonzero()[0]), torch.tensor(graph.adjacency().nonzero()[1])
-    return Data(x=torch.tensor(graph.x), edge_index=torch.stack(edge_index).long(), y=torch.tensor([graph.label]))
+    edge_index = torch.tensor(np.stack(graph.adjacency().nonzero()), dtype=torch.long)
+    return Data(x=torch.tensor(graph.x), edge_index=edge_index, y=torch.tensor([graph.label]))
 
 
 def accuracy(model: Network, loader: DataLoader) -> float:

@@ -28,7 +28,7 @@ METHODS = ("GTVConv", "GCN", "GAT")
 # A step of GTVConv moves a node by at most delta_coeff per neighbour, however large its features are, so their scale
 # matters to it: rows as they are, or divided by their sum. The others get the same choice.
 GRID = {"rows": ("as they are", "l1"), "dropout": (0.5, 0.8), "weight_decay": (5e-4, 5e-3)}
-STEPS = (0.1, 0.3, 1.0)  # delta_coeff, which only GTVConv has
+STEPS = (0.3, 1.0, 3.0)  # delta_coeff, which only GTVConv has
 CHANNELS, HEADS = 16, 2
 
 
@@ -106,7 +106,7 @@ def run(method: str, task: Task, setting: dict[str, Any], seed: int, epochs: int
     x = functional.normalize(task.x, p=1) if rows == "l1" else task.x
     model = network(method, x.shape[1], task.num_classes, **options)
     optimizer = torch.optim.Adam(model.parameters(), lr=0.01, weight_decay=weight_decay)
-    best, lowest, predicted = -1.0, np.inf, task.y
+    best, lowest, predicted = -1.0, np.inf, torch.zeros_like(task.y)
     for _ in range(epochs):
         model.train()
         optimizer.zero_grad()
