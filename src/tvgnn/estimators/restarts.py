@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -35,6 +36,9 @@ def train_best(
 ) -> tuple[NodeClusteringModel, TrainingResult]:
     """Train ``n_init`` networks and return the one of the lowest loss.
 
+    With a parameter ``pilot_iter``, each is trained for so many epochs only, and the one of the lowest loss then goes
+    on: which basin a network has fallen into shows early.
+
     Parameters:
         inputs: features and adjacency.
         config: architecture.
@@ -45,27 +49,42 @@ def train_best(
         network: backend, memory and precision of `NodeClusteringModel`.
 
     """
-    training = TrainingConfig(**{name: parameters[name] for name in TrainingConfig.__dataclass_fields__})
+    full = TrainingConfig(**{name: parameters[name] for name in TrainingConfig.__dataclass_fields__})
+    pilot = parameters.get("pilot_iter")
+    training = full if pilot is None else replace(full, max_iter=min(pilot, full.max_iter))
     random, n_init = check_random_state(random_state), parameters["n_init"]
+
+    def run(model: NodeClusteringModel, training: TrainingConfig, title: str) -> TrainingResult:
+        losses = partial(model.losses, inputs.features, inputs.adjacency)
+        with TrainingProgress(training.max_iter, config.n_clusters, title) as progress:
+            return train(
+                model,
+                losses,
+                training,
+                progress.update if verbose else None,
+                reuse_buffers=model.memory == "normal",
+                cuda_graph=model.can_be_recorded(device),
+            )
+
     best: tuple[NodeClusteringModel, TrainingResult] | None = None
     for attempt in range(n_init):
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(int(random.randint(2**31 - 1)))
             model = NodeClusteringModel(config, **network).to(device)
-        losses = partial(model.losses, inputs.features, inputs.adjacency)
-        title = "" if n_init == 1 else f"{attempt + 1}/{n_init}"
-        with TrainingProgress(training.max_iter, config.n_clusters, title) as progress:
-            watch = progress.update if verbose else None
-            result = train(
-                model,
-                losses,
-                training,
-                watch,
-                reuse_buffers=model.memory == "normal",
-                cuda_graph=model.can_be_recorded(device),
-            )
+        result = run(model, training, "" if n_init == 1 else f"{attempt + 1}/{n_init}")
         if best is None or result.loss < best[1].loss:
             best = model, result
     if best is None:
         raise ValueError(f"expected n_init >= 1, got {n_init}")
-    return best
+    left = full.max_iter - best[1].n_iter
+    if pilot is None or left < 1:
+        return best
+    model, started = best
+    rest = run(model, replace(full, max_iter=left), "")
+    return model, TrainingResult(
+        rest.loss,  # it starts from the pilot's best state
+        started.loss_history + rest.loss_history,
+        started.n_iter + rest.n_iter,
+        rest.converged,
+        started.seconds + rest.seconds,
+    )
