@@ -1,4 +1,4 @@
-"""A linear map with GTV steps that are averaged, and a linear head: the network of ``preset="quality"``."""
+"""A linear GTVConv encoder with further GTV steps, and a linear head: the network of ``preset="quality"``."""
 
 from __future__ import annotations
 
@@ -12,9 +12,8 @@ from torch.nn.functional import normalize
 
 from tvgnn.graph.adjacency import Adjacency
 from tvgnn.graph.sparse_matrix import SparseMatrix
-from tvgnn.ops.dense_linear import dense_linear
+from tvgnn.layers.gtv_conv import GTVConv
 from tvgnn.ops.gtv_step import gtv_step
-from tvgnn.ops.sparse_linear import sparse_linear
 from tvgnn.pooling.asym_cheeger_cut import AsymCheegerCutPooling
 
 __all__ = ["SmoothedClusteringConfig", "SmoothedClusteringModel", "averaging_adjacency"]
@@ -62,11 +61,9 @@ class SmoothedClusteringConfig:
 
 
 class SmoothedClusteringModel(nn.Module):
-    """Soft assignments ``softmax(C y + b)``; y is ``(z - mean) / scale``, rows of length 1.
+    """Soft assignments ``softmax(C y + b)``; y is ``(z - mean) / scale``, rows of length 1, and z GTV steps on ``X W``.
 
-    z is the mean of ``X W`` and of what each of the GTV steps on it gives: a chain of GTVConv layers without weights of
-    their own, whose outputs are averaged, so that more steps widen the view without blurring what lies near. Every
-    step is scale free: it is the GTV step on the averaging adjacency ``a_ij / (loop + sum_j a_ij)`` with
+    Every step is scale free: it is the GTV step on the averaging adjacency ``a_ij / (loop + sum_j a_ij)`` with
     ``delta = eps = threshold``, so neighbours nearer than the threshold are averaged and farther ones pull as if they
     stood at the threshold. It is a contraction whatever the degrees and the scale of z.
 
@@ -93,9 +90,10 @@ class SmoothedClusteringModel(nn.Module):
     def __init__(self, config: SmoothedClusteringConfig, *, backend: str = "auto") -> None:
         super().__init__()
         self.config, self.backend = config, backend
-        width = config.hidden_channels
-        self.weight = nn.Parameter(torch.empty(config.in_channels, width))
-        nn.init.xavier_uniform_(self.weight)
+        first, width = config.thresholds[0], config.hidden_channels
+        self.conv = GTVConv(
+            config.in_channels, width, bias=False, delta_coeff=first, eps=first, act=None, backend=backend
+        )
         self.register_buffer("mean", torch.zeros(width))
         self.register_buffer("scale", torch.ones(width))
         self.pool = AsymCheegerCutPooling(
@@ -115,15 +113,10 @@ class SmoothedClusteringModel(nn.Module):
     def embed(self, x: Tensor | SparseMatrix, adjacency: Adjacency) -> Tensor:
         """Embedding (N, hidden_channels), rows of length 1."""
         averaging = averaging_adjacency(adjacency, self.config.loop_weight)
-        if isinstance(x, SparseMatrix):
-            z = sparse_linear(x, self.weight, backend=self.backend)
-        else:
-            z = dense_linear(x, self.weight)
-        total = z.clone()
-        for threshold in self.config.thresholds:
+        z = self.conv(x, averaging)
+        for threshold in self.config.thresholds[1:]:
             z = gtv_step(z, averaging, threshold, threshold, backend=self.backend)
-            total += z
-        return normalize((total / (1 + len(self.config.thresholds)) - self.mean) / self.scale, dim=1)
+        return normalize((z - self.mean) / self.scale, dim=1)
 
     def forward(self, x: Tensor | SparseMatrix, adjacency: Adjacency) -> tuple[Tensor, Tensor]:
         """Return (assignments, embedding); only the head carries gradients."""

@@ -16,9 +16,9 @@ from tvgnn.ops.gtv_step import gtv_step
 __all__ = ["Candidate", "best_candidate"]
 
 _GRID = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
-_STARTS = 8  # of k-means for each amount of smoothing
-_SAMPLE = 20_000  # nodes on which the starts are compared: the standard error of a center is below 1 % of its spread
-_PATIENCE = 2  # numbers of steps without a better partition before the search ends
+_STARTS = 20  # of k-means for each amount of smoothing
+_SAMPLE = 20_000  # nodes on which the starts are compared; the winner goes on with all
+_PATIENCE = 3  # numbers of steps without a better partition before the search ends
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +55,7 @@ def best_candidate(
     random: np.random.RandomState,
     backend: str = "auto",
 ) -> tuple[Candidate, dict[int, float]]:
-    """Smooth, cluster and judge until more smoothing explains less; the embedding is the mean over all steps.
+    """Smooth, cluster and judge until more smoothing explains less.
 
     Starts of k-means on one embedding are compared by its own objective; embeddings, whose objectives cannot be
     compared, by what their partitions explain. (A maximum of the latter over many starts favours outliers.)
@@ -76,15 +76,13 @@ def best_candidate(
     """
     grid = _GRID if num_layers is None else (num_layers,)
     thresholds: list[float] = []
-    total = z.clone()
     best: Candidate | None = None  # set in the first round
     tried: dict[int, float] = {}
     for steps in grid:
         while len(thresholds) < steps:
             thresholds.append(_mean_distance(z, averaging))
             z = gtv_step(z, averaging, thresholds[-1], thresholds[-1], backend=backend)
-            total += z
-        mean, scale, embedding = _weighted((total / (1 + steps)).cpu().numpy(), ratios)
+        mean, scale, embedding = _weighted(z.cpu().numpy(), ratios)
         found = _clustered(embedding, n_clusters, random)
         labels = found.labels_.astype(np.int64)
         tried[steps] = nats = information.of(labels, n_clusters)

@@ -16,7 +16,7 @@ __all__ = ["Directions", "averaging_matrix", "mean_edge_weight", "neighborhood_d
 
 _RANKS = (32, 128, 256)  # of the features before the eigenproblem, whose time grows with the cube
 _ROWS_PER_RANK = 4  # fewer rows do not determine a covariance of that rank
-_RIDGE = 0.3  # of the mean variance, added to the noise: no direction is trusted beyond a ratio of 10 to 3
+_RIDGE = 0.1  # of the mean variance, added to the noise: no direction is trusted beyond a ratio of 10 to 1
 
 
 @dataclass(frozen=True, eq=False)

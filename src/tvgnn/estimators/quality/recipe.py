@@ -163,7 +163,7 @@ def _network(
     )
     with torch.random.fork_rng(devices=[]):  # the initial weights are overwritten
         model = SmoothedClusteringModel(config, backend=backend)
-    model.weight.copy_(torch.tensor(weight))
+    model.conv.weight.copy_(torch.tensor(weight))
     model.mean.copy_(torch.tensor(candidate.mean))
     model.scale.copy_(torch.tensor(candidate.scale))
     soft_kmeans(model.head, candidate.embedding, candidate.centers, candidate.labels)
