@@ -1,1 +1,1 @@
-"""Ablations of ``TVClustering(preset="quality")``, on real and on simulated graphs, and the tables of docs/quality.md."""
+"""Ablations of ``TVClustering(preset="quality")`` on real and simulated graphs, for docs/quality.md."""

@@ -117,9 +117,7 @@ def _documents(
     return sp.csr_array(counts)
 
 
-def _tilted(
-    words: np.ndarray, parent: np.ndarray, contrast: float, random: np.random.Generator
-) -> np.ndarray:
+def _tilted(words: np.ndarray, parent: np.ndarray, contrast: float, random: np.random.Generator) -> np.ndarray:
     """A distribution of words for each child: a third of the words more or less frequent than with its parent."""
     shape = (len(parent), words.shape[1])
     change = 0.3 + np.exp(1.6 * contrast * random.normal(size=shape)) * (random.random(shape) < 0.35)

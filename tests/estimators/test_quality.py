@@ -7,6 +7,7 @@ import torch
 from sklearn.metrics import adjusted_rand_score
 
 from tvgnn import Graph, TVClustering
+from tvgnn.estimators.quality import candidates
 from tvgnn.estimators.quality.candidates import best_candidate
 from tvgnn.estimators.quality.directions import mean_edge_weight, neighborhood_directions
 from tvgnn.estimators.quality.information import PartitionInformation, edge_information
@@ -76,6 +77,14 @@ class TestInformation:
         value = PartitionInformation(adjacency, x).of(graph.y, 3)
         assert PartitionInformation(7 * adjacency, moved).of(graph.y, 3) == pytest.approx(value, rel=1e-3)
 
+    def test_features_count_as_the_log_ratio_of_scatters(self, graph):
+        x = np.random.default_rng(2).normal(size=(90, 5)) + graph.y[:, None]
+        centred = x - x.mean(0)
+        means = np.stack([x[graph.y == k].mean(0) for k in range(3)])[graph.y]
+        total, within = (np.linalg.slogdet(y.T @ y)[1] for y in (centred, x - means))
+        information = PartitionInformation(graph.adjacency(), x)
+        assert information.feature_information(graph.y, 3) == pytest.approx(90 / 2 * (total - within), rel=1e-4)
+
     def test_prefers_the_topics_to_chance(self, graph):
         information = PartitionInformation(graph.adjacency(), graph.x.toarray()[:, :20])
         shuffled = np.random.default_rng(0).permutation(graph.y)
@@ -92,16 +101,34 @@ class TestDirections:
         shared = np.repeat(random.normal(size=100), 10)
         x = np.stack([5 * random.normal(size=1000), shared + 0.1 * random.normal(size=1000)], 1).astype(np.float32)
         graph = Graph.from_scipy(blocks, x=x)
-        directions = neighborhood_directions(graph, x, 2, np.random.RandomState(0))
+        (directions,), reduced = neighborhood_directions(graph, x, 2, np.random.RandomState(0))
+        assert reduced.shape == (1000, 2)
         first = np.abs(directions.weight[:, 0])
         assert first[1] > 10 * first[0]
         assert directions.ratios[0] > directions.ratios[1]
 
+    @pytest.mark.parametrize("sparse", [False, True])
+    @pytest.mark.parametrize("words", [100, 400], ids=["all columns", "reduced by SVD"])
+    def test_encoders_of_rising_rank_see_the_first_principal_components(self, words, sparse):
+        graph = topics(nodes=600, words=words, clusters=4)
+        x = graph.x if sparse else graph.x.toarray()
+        encoders, reduced = neighborhood_directions(graph, x, 16, np.random.RandomState(0))
+        highest = min(words, 150)  # four rows for each
+        assert [encoder.rank for encoder in encoders] == sorted({32, min(128, highest), highest})
+        deviations = np.linalg.norm(reduced, axis=0)
+        assert (np.diff(deviations) < 1e-3 * deviations[0]).all()
+        for encoder in encoders:
+            inside = reduced[:, : encoder.rank]
+            projected = x @ encoder.weight
+            fit = inside @ np.linalg.lstsq(inside, projected, rcond=None)[0]
+            assert np.abs(fit - projected).max() < 1e-2 * np.abs(projected).max()
+            assert encoder.weight.shape[1] == encoder.ratios.size == 16
+
     def test_smoothing_is_scale_free_and_chosen(self, graph):
         prepared = FeaturePreparation.fit(graph.x).transform(graph.x)
-        directions = neighborhood_directions(graph, prepared, 8, np.random.RandomState(0))
+        (directions,), reduced = neighborhood_directions(graph, prepared, 8, np.random.RandomState(0))
         adjacency = averaging_adjacency(Adjacency.from_graph(graph), mean_edge_weight(graph))
-        information = PartitionInformation(graph.adjacency(), directions.reduced)
+        information = PartitionInformation(graph.adjacency(), reduced)
         z = torch.tensor(prepared @ directions.weight)
         found = [
             best_candidate(
@@ -170,3 +197,14 @@ class TestEstimator:
         assert adjusted_rand_score(np.repeat([0, 1], 15), model.fit_predict(x)) == 1
         empty = sp.csr_array((30, 30))
         assert adjusted_rand_score(np.repeat([0, 1], 15), model.fit_predict(x, adjacency=empty)) == 1
+
+
+class TestLargeGraphs:
+    def test_starts_are_compared_on_a_sample(self, monkeypatch):
+        monkeypatch.setattr(candidates, "_SAMPLE", 300)
+        random = np.random.RandomState(0)
+        centers = 5 * np.eye(4)
+        truth = np.arange(2000) % 4
+        found = candidates._clustered(centers[truth] + random.normal(size=(2000, 4)), 4, random)
+        assert adjusted_rand_score(truth, found.labels_) > 0.95
+        assert len(found.labels_) == 2000

@@ -81,7 +81,7 @@ def _model(*names: str, help: str, **settings: Any) -> Any:
     return typer.Option(*names, help=help, show_default=False, rich_help_panel=_MODEL, **settings)
 
 
-Preset = Annotated[str, typer.Option(help="Named settings: paper or quality.", rich_help_panel=_MODEL)]
+Preset = Annotated[str, typer.Option(help="Named settings: paper, paper+, quality or quick.", rich_help_panel=_MODEL)]
 MaxEpochs = Annotated[int | None, _model("--max-epochs", min=1, help="Largest number of epochs. (paper: 10000)")]
 Patience = Annotated[int | None, _model(min=1, help="Epochs without improvement before training stops. (paper: 100)")]
 Tol = Annotated[float | None, _model(min=0, help="Decrease of the loss that counts as improvement. (paper: 1e-05)")]

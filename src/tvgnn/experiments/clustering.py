@@ -255,4 +255,4 @@ def _resolved(method: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
     from tvgnn.estimators.presets import PRESETS, resolve_parameters
 
     preset = parameters["preset"]
-    return {**parameters, **resolve_parameters(preset, {name: parameters[name] for name in PRESETS[preset]})}
+    return {**parameters, **resolve_parameters(preset, {name: parameters.get(name) for name in PRESETS[preset]})}

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 from sklearn.cluster import KMeans
-from threadpoolctl import threadpool_limits
 from torch import Tensor
 
 from tvgnn.estimators.quality.information import PartitionInformation
@@ -18,7 +17,7 @@ __all__ = ["Candidate", "best_candidate"]
 
 _GRID = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
 _STARTS = 20  # of k-means for each amount of smoothing
-_SAMPLE = 20_000  # nodes on which the starts are compared: the standard error of a center is below 1 % of its spread
+_SAMPLE = 20_000  # nodes on which the starts are compared; the winner goes on with all
 _PATIENCE = 3  # numbers of steps without a better partition before the search ends
 
 
@@ -98,14 +97,13 @@ def best_candidate(
 
 def _clustered(embedding: np.ndarray, n_clusters: int, random: np.random.RandomState) -> KMeans:
     """K-means of the best of many starts; on large graphs the starts are compared on a sample, and the best goes on."""
-    with threadpool_limits(torch.get_num_threads()):
-        starts = KMeans(n_clusters, n_init=_STARTS, random_state=random)
-        if len(embedding) <= _SAMPLE:
-            return starts.fit(embedding)
-        size = min(len(embedding), max(_SAMPLE, 100 * n_clusters))
-        chosen = random.choice(len(embedding), size, replace=False)
-        centers = starts.fit(embedding[chosen]).cluster_centers_
-        return KMeans(n_clusters, init=centers, n_init=1).fit(embedding)
+    starts = KMeans(n_clusters, n_init=_STARTS, random_state=random)
+    if len(embedding) <= _SAMPLE:
+        return starts.fit(embedding)
+    size = min(len(embedding), max(_SAMPLE, 100 * n_clusters))
+    chosen = random.choice(len(embedding), size, replace=False)
+    centers = starts.fit(embedding[chosen]).cluster_centers_
+    return KMeans(n_clusters, init=centers, n_init=1).fit(embedding)
 
 
 def _weighted(z: np.ndarray, ratios: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -14,7 +14,7 @@ from tvgnn.graph.graph import Graph
 
 __all__ = ["Directions", "averaging_matrix", "mean_edge_weight", "neighborhood_directions"]
 
-_LARGEST_RANK = 256  # of the features before the eigenproblem, whose time grows with its cube
+_RANKS = (32, 128, 256)  # of the features before the eigenproblem, whose time grows with the cube
 _ROWS_PER_RANK = 4  # fewer rows do not determine a covariance of that rank
 _RIDGE = 0.1  # of the mean variance, added to the noise: no direction is trusted beyond a ratio of 10 to 1
 
@@ -24,19 +24,20 @@ class Directions:
     """A fitted encoder.
 
     Attributes:
+        rank: number of principal components that the directions were found in.
         weight: (F, q) float32, features to directions.
         ratios: (q,) signal-to-noise ratio of each, falling.
-        reduced: (N, r) float32, the features after the SVD, which the directions were found in and partitions are
-            judged by.
 
     """
 
+    rank: int
     weight: np.ndarray
     ratios: np.ndarray
-    reduced: np.ndarray
 
 
-def neighborhood_directions(graph: Graph, x: Any, width: int, random: np.random.RandomState) -> Directions:
+def neighborhood_directions(
+    graph: Graph, x: Any, width: int, random: np.random.RandomState
+) -> tuple[list[Directions], np.ndarray]:
     """Find the directions of the features in which neighbourhoods differ most, relative to what differs within them.
 
     Two views of a node, each the mean over a random part of its neighbourhood, share what the neighbourhood has in
@@ -45,33 +46,49 @@ def neighborhood_directions(graph: Graph, x: Any, width: int, random: np.random.
     an eigenproblem: ``B v = ratio W v``, with B the scatter of the neighbourhoods' means and W that within them. That
     is Fisher's discriminant with neighbourhoods for classes. No epochs, so nothing to stop.
 
+    Chance correlates neighbours in some of many dimensions, so features are reduced to their principal components
+    first. How many is left to the caller: there is an encoder for each of a few ranks, which share all costly steps.
+
     Parameters:
         graph: N nodes.
         x: (N, F) prepared features, dense or CSR.
         width: q, at most; fewer where the features have a smaller rank.
         random: for the randomised SVD.
 
+    Returns:
+        The encoders by rising rank, and the features' principal components (N, r) float32 of the highest.
+
     """
-    rank = max(1, min(_LARGEST_RANK, x.shape[1], x.shape[0] // _ROWS_PER_RANK))
-    basis = None
-    if rank < x.shape[1]:
-        components = randomized_svd(x, rank, random_state=random)[2]
-        basis = components.T.astype(np.float32)
-    reduced = np.asarray(_dense(x) if basis is None else x @ basis, dtype=np.float32)
+    highest = max(1, min(_RANKS[-1], x.shape[1], x.shape[0] // _ROWS_PER_RANK))
+    components = randomized_svd(x, highest, random_state=random)[2] if highest < x.shape[1] else _rotation(x)
+    basis = components.T.astype(np.float32)
+    reduced = np.asarray(x @ basis, dtype=np.float32)
     centred = reduced - reduced.mean(0)
     averaging = averaging_matrix(graph)
     means = averaging @ centred
     between = (means.T @ means).astype(np.float64)
+    del means
     listed = np.asarray(averaging.sum(0)).ravel()[:, None].astype(np.float32)
     within = (centred.T @ (listed * centred)).astype(np.float64) - between
-    variance = max(float(np.square(centred, dtype=np.float64).sum()) / rank, np.finfo(np.float32).tiny)
-    noise = within + _RIDGE * variance * np.eye(rank)
-    q = min(width, rank)
-    ratios, vectors = scipy.linalg.eigh(between, noise, subset_by_index=(rank - q, rank - 1))
-    vectors = vectors[:, ::-1] * np.sqrt(len(reduced))  # noise of variance 1 per node
-    vectors *= np.sign(vectors[np.abs(vectors).argmax(0), np.arange(q)])  # the solver leaves signs open
-    weight = vectors if basis is None else basis @ vectors
-    return Directions(weight.astype(np.float32), np.maximum(ratios[::-1], 0), reduced)
+    variances = np.square(centred, dtype=np.float64).sum(0)
+    found = []
+    for rank in sorted({min(rank, highest) for rank in _RANKS}):
+        first = slice(rank)
+        ridge = _RIDGE * max(float(variances[first].sum()) / rank, np.finfo(np.float32).tiny)
+        noise = within[first, first] + ridge * np.eye(rank)
+        q = min(width, rank)
+        ratios, vectors = scipy.linalg.eigh(between[first, first], noise, subset_by_index=(rank - q, rank - 1))
+        vectors = vectors[:, ::-1] * np.sqrt(len(reduced))  # noise of variance 1 per node
+        vectors *= np.sign(vectors[np.abs(vectors).argmax(0), np.arange(q)])  # the solver leaves signs open
+        weight = (basis[:, first] @ vectors).astype(np.float32)
+        found.append(Directions(rank, weight, np.maximum(ratios[::-1], 0)))
+    return found, reduced
+
+
+def _rotation(x: Any) -> np.ndarray:
+    """Principal axes of few columns, (F, F), largest variance first."""
+    product = np.asarray((x.T @ x).toarray() if sp.issparse(x) else x.T @ x, dtype=np.float64)
+    return np.linalg.eigh(product)[1][:, ::-1].T
 
 
 def averaging_matrix(graph: Graph) -> sp.csr_array:
@@ -85,7 +102,3 @@ def averaging_matrix(graph: Graph) -> sp.csr_array:
 def mean_edge_weight(graph: Graph) -> float:
     """Mean weight of the edges, 1 where there are none."""
     return float(graph.weights.mean()) if graph.is_weighted and graph.weights.size else 1.0
-
-
-def _dense(x: Any) -> Any:
-    return x.toarray() if sp.issparse(x) else x

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import scipy.linalg
 import scipy.sparse as sp
 
 __all__ = ["PartitionInformation", "edge_information"]
@@ -27,22 +28,26 @@ class PartitionInformation:
 
     def __init__(self, adjacency: Any, features: np.ndarray) -> None:
         self.adjacency = adjacency
-        self._x = features - features.mean(0)
-        self._total = self._x.T @ self._x
-        self._ridge = 1e-6 * max(np.trace(self._total) / len(self._total), 1e-12) * np.eye(len(self._total))
-        self._total_logdet = np.linalg.slogdet(self._total + self._ridge)[1]
+        x = features - features.mean(0)
+        total = (x.T @ x).astype(np.float64)
+        ridge = 1e-6 * max(np.trace(total) / len(total), 1e-12)
+        factor = scipy.linalg.cholesky(total + ridge * np.eye(len(total)), lower=True)
+        inverse = scipy.linalg.solve_triangular(factor, np.eye(len(total)), lower=True)
+        self._white = x @ inverse.T.astype(np.float32)
 
     def of(self, labels: np.ndarray, n_clusters: int) -> float:
         """Nats explained by labels (N,) in 0 .. n_clusters - 1."""
         return edge_information(self.adjacency, labels, n_clusters) + self.feature_information(labels, n_clusters)
 
     def feature_information(self, labels: np.ndarray, n_clusters: int) -> float:
-        """Nats of the features."""
-        member = _members(labels, n_clusters)
+        """Nats of the features.
+
+        With T the identity, that is in whitened features, ``det W`` is ``det(I - M M^T)``, where row k of M is the sum
+        over cluster k divided by the root of its size: K by K instead of r by r.
+        """
         sizes = np.maximum(np.bincount(labels, minlength=n_clusters), 1)
-        sums = member.T @ self._x
-        within = self._total - sums.T @ (sums / sizes[:, None])
-        return len(labels) / 2 * float(self._total_logdet - np.linalg.slogdet(within + self._ridge)[1])
+        means = np.asarray(_members(labels, n_clusters).T @ self._white, dtype=np.float64) / np.sqrt(sizes)[:, None]
+        return -len(labels) / 2 * float(np.linalg.slogdet(np.eye(n_clusters) - means @ means.T)[1])
 
 
 def edge_information(adjacency: Any, labels: np.ndarray, n_clusters: int) -> float:
@@ -54,7 +59,7 @@ def edge_information(adjacency: Any, labels: np.ndarray, n_clusters: int) -> flo
         1.0
 
     """
-    member = _members(labels, n_clusters)
+    member = _members(labels, n_clusters).astype(np.float64)  # sums of edges exceed what float32 holds exactly
     between = (member.T @ (adjacency @ member)).toarray().astype(np.float64)
     volumes, total = between.sum(1), between.sum()
     if total == 0:
@@ -66,5 +71,5 @@ def edge_information(adjacency: Any, labels: np.ndarray, n_clusters: int) -> flo
 
 
 def _members(labels: np.ndarray, n_clusters: int) -> sp.csr_array:
-    ones = np.ones(len(labels))
+    ones = np.ones(len(labels), np.float32)
     return sp.csr_array((ones, labels, np.arange(len(labels) + 1)), shape=(len(labels), n_clusters))

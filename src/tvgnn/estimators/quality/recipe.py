@@ -10,9 +10,11 @@ import numpy as np
 import torch
 from sklearn.metrics import adjusted_rand_score
 from sklearn.utils import check_random_state
+from threadpoolctl import threadpool_limits
 
-from tvgnn.estimators.quality.candidates import best_candidate
-from tvgnn.estimators.quality.directions import mean_edge_weight, neighborhood_directions
+from tvgnn.errors import GraphError
+from tvgnn.estimators.quality.candidates import Candidate, best_candidate
+from tvgnn.estimators.quality.directions import Directions, mean_edge_weight, neighborhood_directions
 from tvgnn.estimators.quality.information import PartitionInformation
 from tvgnn.estimators.quality.refinement import refine, soft_kmeans
 from tvgnn.graph.adjacency import Adjacency
@@ -57,7 +59,8 @@ def fit_quality(
     """
     start = time.perf_counter()
     random = check_random_state(random_state)
-    runs = [_run(graph, x, n_clusters, parameters, random, device, backend) for _ in range(parameters["n_init"])]
+    with threadpool_limits(torch.get_num_threads()):
+        runs = [_run(graph, x, n_clusters, parameters, random, device, backend) for _ in range(parameters["n_init"])]
     agreement = [
         float(np.mean([adjusted_rand_score(run.labels, other.labels) for other in runs if other is not run] or [1.0]))
         for run in runs
@@ -92,44 +95,37 @@ def _run(
     device: str,
     backend: str,
 ) -> _Run:
-    directions = neighborhood_directions(graph, x, parameters["hidden_channels"], random)
-    information = PartitionInformation(graph.adjacency(), directions.reduced)
+    encoders, reduced = neighborhood_directions(graph, x, parameters["hidden_channels"], random)
+    information = PartitionInformation(graph.adjacency(), reduced)
     adjacency = Adjacency.from_graph(graph).to(device)
     loop = mean_edge_weight(graph)
-    weight = torch.tensor(directions.weight, device=device)
-    projected = torch.tensor(np.asarray(x @ directions.weight, dtype=np.float32), device=device)
-    candidate, tried = best_candidate(
-        projected,
-        directions.ratios,
-        averaging_adjacency(adjacency, loop),
-        information,
-        n_clusters,
-        num_layers=parameters["num_layers"],
-        random=random,
-        backend=backend,
-    )
-    config = SmoothedClusteringConfig(
-        in_channels=x.shape[1],
-        n_clusters=n_clusters,
-        hidden_channels=weight.shape[1],
-        thresholds=candidate.thresholds,
-        loop_weight=loop,
-        totvar_coeff=parameters["totvar_coeff"],
-        balance_coeff=parameters["balance_coeff"],
-    )
-    with torch.random.fork_rng(devices=[]):  # the initial weights are overwritten
-        model = SmoothedClusteringModel(config, backend=backend).to(device)
-    with torch.no_grad():
-        model.conv.weight.copy_(weight)
-        model.mean.copy_(torch.tensor(candidate.mean))
-        model.scale.copy_(torch.tensor(candidate.scale))
-    head = model.head
-    soft_kmeans(head, candidate.embedding, candidate.centers, candidate.labels)
+    averaging = averaging_adjacency(adjacency, loop)
+    best: tuple[Candidate, dict[int, float], Directions] | None = None
+    by_rank: dict[str, float] = {}
+    for encoder in encoders:
+        candidate, tried = best_candidate(
+            torch.tensor(np.asarray(x @ encoder.weight, dtype=np.float32), device=device),
+            encoder.ratios,
+            averaging,
+            information,
+            n_clusters,
+            num_layers=parameters["num_layers"],
+            random=random,
+            backend=backend,
+        )
+        by_rank[str(encoder.rank)] = round(float(candidate.nats), 1)
+        if best is None or candidate.nats > best[0].nats:
+            best = candidate, tried, encoder
+    if best is None:
+        raise GraphError("expected features of at least one column, got none")
+    candidate, tried, encoder = best
+    model = _network(candidate, encoder.weight, n_clusters, loop, parameters, backend).to(device)
+    embedding = torch.tensor(candidate.embedding, device=device)
     losses, judged, kept = refine(
-        head,
-        torch.tensor(candidate.embedding, device=device),
+        model.head,
+        embedding,
         adjacency,
-        config,
+        model.config,
         lambda labels: information.of(labels.cpu().numpy(), n_clusters),
         max_iter=parameters["max_iter"],
         patience=parameters["patience"],
@@ -138,7 +134,8 @@ def _run(
         backend=backend,
     )
     choices = {
-        "rank": int(directions.reduced.shape[1]),
+        "rank": encoder.rank,
+        "nats_by_rank": by_rank,
         "smoothing_steps": len(candidate.thresholds),
         "nats_by_steps": {str(steps): round(float(nats), 1) for steps, nats in tried.items()},
         "nats_kmeans": round(float(judged[0]), 1),
@@ -146,8 +143,31 @@ def _run(
         "refinement_steps": kept,
     }
     with torch.no_grad():
-        labels = head(torch.tensor(candidate.embedding, device=device)).argmax(1).cpu().numpy()
+        labels = model.head(embedding).argmax(1).cpu().numpy()
     return _Run(model, labels, losses, choices)
+
+
+@torch.no_grad()
+def _network(
+    candidate: Candidate, weight: np.ndarray, n_clusters: int, loop: float, parameters: dict[str, Any], backend: str
+) -> SmoothedClusteringModel:
+    """Encoder, smoothing and soft k-means as one network."""
+    config = SmoothedClusteringConfig(
+        in_channels=weight.shape[0],
+        n_clusters=n_clusters,
+        hidden_channels=weight.shape[1],
+        thresholds=candidate.thresholds,
+        loop_weight=loop,
+        totvar_coeff=parameters["totvar_coeff"],
+        balance_coeff=parameters["balance_coeff"],
+    )
+    with torch.random.fork_rng(devices=[]):  # the initial weights are overwritten
+        model = SmoothedClusteringModel(config, backend=backend)
+    model.conv.weight.copy_(torch.tensor(weight))
+    model.mean.copy_(torch.tensor(candidate.mean))
+    model.scale.copy_(torch.tensor(candidate.scale))
+    soft_kmeans(model.head, candidate.embedding, candidate.centers, candidate.labels)
+    return model
 
 
 def quality_bytes(graph: Graph, x: Any, width: int) -> int:

@@ -1,0 +1,74 @@
+import numpy as np
+import pytest
+from benchmarks.quality.graphs import Problem, block_graph, problem, tissue
+from benchmarks.quality.simulated import CitationSettings, simulate_citations
+from benchmarks.quality.tables import table
+from benchmarks.quality.variants import VARIANTS, fitted
+
+from tvgnn.errors import DataError
+
+
+def share_of_edges_within_classes(graph):
+    adjacency = graph.adjacency().tocoo()
+    return np.mean(graph.y[adjacency.row] == graph.y[adjacency.col])
+
+
+@pytest.mark.parametrize("number", range(6))
+def test_simulated_citations_resemble_the_real_ones(number):
+    settings = CitationSettings.draw(number)
+    graph = simulate_citations(settings, seed=number)
+    assert graph.num_nodes == settings.nodes
+    assert graph.num_features == settings.words
+    assert graph.num_classes == settings.classes
+    assert 0.5 < share_of_edges_within_classes(graph) < 0.95
+    degrees = np.diff(graph.indptr)
+    assert degrees.mean() == pytest.approx(settings.degree, rel=0.25)
+    assert degrees.max() > 5 * degrees.mean()
+    assert graph.x.nnz / graph.num_nodes < 2 * settings.length
+    assert (graph.x.data == 1).all() == (settings.kind == "binary")
+
+
+def test_simulated_citations_depend_on_the_seed_only():
+    settings = CitationSettings.draw(0)
+    one, same, other = (simulate_citations(settings, seed) for seed in (0, 0, 1))
+    assert np.array_equal(one.indices, same.indices)
+    assert np.array_equal(one.x.data, same.x.data)
+    assert not np.array_equal(one.y, other.y)
+
+
+@pytest.mark.parametrize("draw", [block_graph, tissue])
+def test_features_and_edges_both_carry_the_classes(draw):
+    graph = draw(0)
+    assert share_of_edges_within_classes(graph) > 1.5 / graph.num_classes
+    means = np.stack([graph.x[graph.y == k].mean(0) for k in range(graph.num_classes)])
+    assert means.std(0).max() > 0.1
+
+
+def test_graphs_without_classes_get_the_clusters_of_the_paper():
+    assert (problem("ring", 0).n_clusters, problem("grid", 0).n_clusters) == (5, 10)
+    assert problem("blocks", 0).n_clusters == 6
+    with pytest.raises(DataError, match="unknown dataset"):
+        problem("citations-x", 0)
+
+
+def test_a_variant_replaces_its_part_and_puts_it_back():
+    given = Problem(block_graph(0, nodes=200, classes=3), 3)
+    before = fitted("one run", given, 0)
+    means = fitted("means (GCN) for GTV steps", given, 0)
+    unrefined = fitted("without refinement", given, 0)
+    assert fitted("one run", given, 0)["nats"] == before["nats"]
+    assert means["nats_kmeans"] != before["nats_kmeans"]
+    assert (unrefined["refinement_steps"], unrefined["nats"]) == (0, before["nats_kmeans"])
+
+
+def test_table_averages_and_names_what_is_missing():
+    records = [
+        {"graph": "citations-0", "variant": "recipe", "nmi": 0.5, "acc": 0.7, "nats": 10.0},
+        {"graph": "citations-1", "variant": "recipe", "nmi": 0.7, "acc": 0.9, "nats": 20.0},
+        {"graph": "ring", "variant": "one run", "modularity": 0.25},
+    ]
+    assert table(records).splitlines()[2:] == [
+        "| recipe | 0.600 / 80.0, 15 | - |",
+        "| one run | - | modularity 0.250 |",
+    ]
+    assert "recipe" in VARIANTS
