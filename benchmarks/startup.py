@@ -27,7 +27,7 @@ def imports(rounds: int) -> list[Measurement]:
     samplers["import TVClustering, dependencies included"] = lambda: probe(
         "import_time", "tvgnn.estimators.clustering", []
     )
-    help_text = [sys.executable, "-m", "tvgnn.cli.app", "--help"]
+    help_text = [sys.executable, "-m", "tvgnn", "--help"]
     samplers["tvgnn --help, whole process"] = clock(
         lambda: subprocess.run(help_text, stdout=subprocess.DEVNULL, check=True)
     )

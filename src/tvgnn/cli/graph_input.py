@@ -8,28 +8,17 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
+from tvgnn.cli import options
 from tvgnn.cli.h5ad_input import H5adInput
 from tvgnn.cli.neighbor_options import NeighborOptions
-from tvgnn.cli.options import StructuralFeatures
 
 if TYPE_CHECKING:
     from tvgnn.graph.graph import Graph
     from tvgnn.io.run_context import RunContext
 
 __all__ = [
-    "Dataset",
-    "Delimiter",
-    "Directed",
-    "Edges",
-    "Features",
     "GraphInput",
-    "Header",
-    "Labels",
-    "NodeAttributes",
     "ReadGraph",
-    "StructuralDim",
-    "StructuralFeaturesOption",
-    "WeightColumn",
 ]
 
 
@@ -39,32 +28,6 @@ def _input(*names: str, help: str, panel: str = "Input", **settings: Any) -> Any
 
 def _format(*names: str, help: str, **settings: Any) -> Any:
     return _input(*names, help=help, panel="Format of the edge list", **settings)
-
-
-Dataset = Annotated[str | None, _input(help="A dataset by name; see: tvgnn datasets list.")]
-Edges = Annotated[Path | None, _input(help="Edges: CSV or TSV (also .gz), a square matrix (.npz, .mtx), or .graphml.")]
-Features = Annotated[
-    Path | None,
-    _input(
-        help="Features: CSV or TSV with the node id first; or .npy, .npz, .mtx in node order. Without edges each node "
-        "is joined to its nearest neighbours."
-    ),
-]
-Labels = Annotated[
-    Path | None, _input(help="Known classes, for evaluation only: CSV or TSV of node id and class, or .npy.")
-]
-StructuralFeaturesOption = Annotated[
-    StructuralFeatures | None,
-    _input("--structural-features", help="Features computed from the graph, for nodes without any."),
-]
-StructuralDim = Annotated[int | None, _input(min=1, help="Number of structural features.")]
-NodeAttributes = Annotated[
-    str | None, _input(help="GraphML: comma-separated names of the numeric attributes that form the features.")
-]
-Directed = Annotated[bool, _format("--directed", help="Each row is one directed edge.")]
-WeightColumn = Annotated[str, _format(help="Name, or position from 0, of the weights; auto or none.")]
-Delimiter = Annotated[str | None, _format(help="One character.", show_default="found")]
-Header = Annotated[bool | None, _format(help="Whether the first row holds names.", show_default="found")]
 
 
 class ReadGraph(NamedTuple):
@@ -88,19 +51,34 @@ class GraphInput:
 
     """
 
-    dataset: str | None = None
-    edges: Path | None = None
-    features: Path | None = None
-    labels: Path | None = None
-    structural_features: StructuralFeatures | None = None
-    structural_dim: int | None = None
-    node_attributes: str | None = None
-    root: Path | None = None
-    mirror: Path | None = None
-    directed: bool = False
-    weight_column: str = "auto"
-    delimiter: str | None = None
-    header: bool | None = None
+    dataset: Annotated[str | None, _input(help="A dataset by name; see: tvgnn datasets list.")] = None
+    edges: Annotated[
+        Path | None, _input(help="Edges: CSV or TSV (also .gz), a square matrix (.npz, .mtx), or .graphml.")
+    ] = None
+    features: Annotated[
+        Path | None,
+        _input(
+            help="Features: CSV or TSV with the node id first; or .npy, .npz, .mtx in node order. Without edges each "
+            "node is joined to its nearest neighbours."
+        ),
+    ] = None
+    labels: Annotated[
+        Path | None, _input(help="Known classes, for evaluation only: CSV or TSV of node id and class, or .npy.")
+    ] = None
+    structural_features: Annotated[
+        options.StructuralFeatures | None,
+        _input("--structural-features", help="Features computed from the graph, for nodes without any."),
+    ] = None
+    structural_dim: Annotated[int | None, _input(min=1, help="Number of structural features.")] = None
+    node_attributes: Annotated[
+        str | None, _input(help="GraphML: comma-separated names of the numeric attributes that form the features.")
+    ] = None
+    root: options.Root = None
+    mirror: options.Mirror = None
+    directed: Annotated[bool, _format("--directed", help="Each row is one directed edge.")] = False
+    weight_column: Annotated[str, _format(help="Name, or position from 0, of the weights; auto or none.")] = "auto"
+    delimiter: Annotated[str | None, _format(help="One character.", show_default="found")] = None
+    header: Annotated[bool | None, _format(help="Whether the first row holds names.", show_default="found")] = None
     neighbors: NeighborOptions = field(default_factory=NeighborOptions)
     h5ad: H5adInput = field(default_factory=H5adInput)
 

@@ -15,16 +15,7 @@ if TYPE_CHECKING:
     from tvgnn.io.run_context import RunContext
 
 __all__ = [
-    "H5ad",
     "H5adInput",
-    "LabelKey",
-    "LibraryKey",
-    "NeighborsKey",
-    "Obsp",
-    "ObspWeights",
-    "SpatialKey",
-    "SpatialNeighbors",
-    "UseRep",
 ]
 
 _PANEL = "AnnData file"
@@ -33,29 +24,6 @@ _GAP = 0.05  # between slides that are drawn side by side, of the width of the w
 
 def _h5ad(*names: str, help: str, **settings: Any) -> Any:
     return typer.Option(*names, help=help, rich_help_panel=_PANEL, **settings)
-
-
-H5ad = Annotated[Path | None, _h5ad("--h5ad", help="An AnnData file (.h5ad) with features and a graph of its cells.")]
-UseRep = Annotated[
-    str | None,
-    _h5ad(help="Features: a key of obsm, or X.", show_default="X_pca where it is and X has over 50 columns, else X"),
-]
-Obsp = Annotated[
-    str | None,
-    _h5ad(help="Graphs: comma-separated keys of obsp.", show_default="what sc.pp.neighbors made"),
-]
-ObspWeights = Annotated[
-    str | None,
-    _h5ad(help="Comma-separated weights, one a graph, neighbours in space last.", show_default="equal"),
-]
-NeighborsKey = Annotated[str | None, _h5ad(help="Key of uns where sc.pp.neighbors left its parameters.")]
-SpatialKey = Annotated[str | None, _h5ad(help="Key of obsm with coordinates: joins each cell to its nearest in space.")]
-LibraryKey = Annotated[
-    str | None,
-    _h5ad(help="Key of obs with the slide of each cell: neighbours in space only on the same slide."),
-]
-SpatialNeighbors = Annotated[int, _h5ad(min=1, help="Neighbours in space of each cell.")]
-LabelKey = Annotated[str | None, _h5ad(help="Key of obs with known classes, for evaluation only.")]
 
 
 @dataclass(frozen=True)
@@ -68,15 +36,33 @@ class H5adInput:
         A part is named without a file, or weights are no numbers.
     """
 
-    h5ad: Path | None = None
-    use_rep: str | None = None
-    obsp: str | None = None
-    obsp_weights: str | None = None
-    neighbors_key: str | None = None
-    spatial_key: str | None = None
-    library_key: str | None = None
-    spatial_neighbors: int = 15
-    label_key: str | None = None
+    h5ad: Annotated[
+        Path | None, _h5ad("--h5ad", help="An AnnData file (.h5ad) with features and a graph of its cells.")
+    ] = None
+    use_rep: Annotated[
+        str | None,
+        _h5ad(
+            help="Features: a key of obsm, or X.", show_default="X_pca where it is and X has over 50 columns, else X"
+        ),
+    ] = None
+    obsp: Annotated[
+        str | None,
+        _h5ad(help="Graphs: comma-separated keys of obsp.", show_default="what sc.pp.neighbors made"),
+    ] = None
+    obsp_weights: Annotated[
+        str | None,
+        _h5ad(help="Comma-separated weights, one a graph, neighbours in space last.", show_default="equal"),
+    ] = None
+    neighbors_key: Annotated[str | None, _h5ad(help="Key of uns where sc.pp.neighbors left its parameters.")] = None
+    spatial_key: Annotated[
+        str | None, _h5ad(help="Key of obsm with coordinates: joins each cell to its nearest in space.")
+    ] = None
+    library_key: Annotated[
+        str | None,
+        _h5ad(help="Key of obs with the slide of each cell: neighbours in space only on the same slide."),
+    ] = None
+    spatial_neighbors: Annotated[int, _h5ad(min=1, help="Neighbours in space of each cell.")] = 15
+    label_key: Annotated[str | None, _h5ad(help="Key of obs with known classes, for evaluation only.")] = None
 
     def __post_init__(self) -> None:
         parts = ("use_rep", "obsp", "obsp_weights", "neighbors_key", "spatial_key", "library_key", "label_key")

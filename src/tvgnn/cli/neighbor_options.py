@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-__all__ = ["Connect", "KnnWeights", "KnnWeightsOption", "Metric", "Mutual", "NNeighbors", "NeighborOptions"]
+__all__ = ["KnnWeights", "NeighborOptions"]
 
 
 class KnnWeights(StrEnum):
@@ -23,27 +23,22 @@ def _neighbors(*names: str, help: str, **settings: Any) -> Any:
     return typer.Option(*names, help=help, rich_help_panel=panel, **settings)
 
 
-NNeighbors = Annotated[int | None, _neighbors(min=1, help="Nearest neighbours of each node.", show_default="15")]
-Metric = Annotated[
-    str | None, _neighbors(help="euclidean, cosine, or another one of scikit-learn.", show_default="euclidean")
-]
-Mutual = Annotated[bool, _neighbors("--mutual", help="Keep edges only where both nodes choose each other.")]
-KnnWeightsOption = Annotated[
-    KnnWeights | None,
-    _neighbors("--knn-weights", help="heat_kernel: near neighbours weigh more.", show_default="connectivity"),
-]
-Connect = Annotated[bool, _neighbors("--connect", help="Join components by a minimum spanning tree.")]
-
-
 @dataclass(frozen=True)
 class NeighborOptions:
     """What was given of these options; None and False are their defaults."""
 
-    n_neighbors: int | None = None
-    metric: str | None = None
-    mutual: bool = False
-    knn_weights: KnnWeights | None = None
-    connect: bool = False
+    n_neighbors: Annotated[
+        int | None, _neighbors(min=1, help="Nearest neighbours of each node.", show_default="15")
+    ] = None
+    metric: Annotated[
+        str | None, _neighbors(help="euclidean, cosine, or another one of scikit-learn.", show_default="euclidean")
+    ] = None
+    mutual: Annotated[bool, _neighbors("--mutual", help="Keep edges only where both nodes choose each other.")] = False
+    knn_weights: Annotated[
+        KnnWeights | None,
+        _neighbors("--knn-weights", help="heat_kernel: near neighbours weigh more.", show_default="connectivity"),
+    ] = None
+    connect: Annotated[bool, _neighbors("--connect", help="Join components by a minimum spanning tree.")] = False
 
     def given(self) -> list[str]:
         """Names of the options that were given."""

@@ -12,7 +12,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tvgnn.cli import graph_input, h5ad_input, neighbor_options, options
+from tvgnn.cli import options
+from tvgnn.cli.expand import expanded
+from tvgnn.cli.graph_input import GraphInput
+from tvgnn.cli.model_options import ModelOptions
 
 if TYPE_CHECKING:
     from tvgnn.experiments.sweep import SweepResult
@@ -25,32 +28,10 @@ _FORMATS = ("png", "pdf")
 _MOST = 1000  # K of one sweep: more is a slip of the keyboard
 
 
+@expanded(without=("labels", "label_key"))  # known classes are never looked at
 def sweep(
-    dataset: graph_input.Dataset = None,
-    edges: graph_input.Edges = None,
-    features: graph_input.Features = None,
-    h5ad: h5ad_input.H5ad = None,
-    structural_features: graph_input.StructuralFeaturesOption = None,
-    structural_dim: graph_input.StructuralDim = None,
-    node_attributes: graph_input.NodeAttributes = None,
-    root: options.Root = None,
-    mirror: options.Mirror = None,
-    directed: graph_input.Directed = False,
-    weight_column: graph_input.WeightColumn = "auto",
-    delimiter: graph_input.Delimiter = None,
-    header: graph_input.Header = None,
-    n_neighbors: neighbor_options.NNeighbors = None,
-    metric: neighbor_options.Metric = None,
-    mutual: neighbor_options.Mutual = False,
-    knn_weights: neighbor_options.KnnWeightsOption = None,
-    connect: neighbor_options.Connect = False,
-    use_rep: h5ad_input.UseRep = None,
-    obsp: h5ad_input.Obsp = None,
-    obsp_weights: h5ad_input.ObspWeights = None,
-    neighbors_key: h5ad_input.NeighborsKey = None,
-    spatial_key: h5ad_input.SpatialKey = None,
-    library_key: h5ad_input.LibraryKey = None,
-    spatial_neighbors: h5ad_input.SpatialNeighbors = 15,
+    *,
+    source: GraphInput,
     n_clusters: Annotated[
         str, typer.Option("-k", "--n-clusters", help="Numbers of clusters: 2:20, 2:20:2, 3,5,8 or a mixture.")
     ] = "2:20",
@@ -66,25 +47,7 @@ def sweep(
     ] = None,
     quiet: options.Quiet = False,
     preset: options.Preset = "quick",
-    max_epochs: options.MaxEpochs = None,
-    patience: options.Patience = None,
-    tol: options.Tol = None,
-    n_init: options.NInit = None,
-    hidden_channels: options.HiddenChannels = None,
-    num_layers: options.NumLayers = None,
-    mlp_channels: options.MlpChannels = None,
-    delta_coeff: options.DeltaCoeff = None,
-    totvar_coeff: options.TotvarCoeff = None,
-    balance_coeff: options.BalanceCoeff = None,
-    rho: options.Rho = None,
-    learning_rate: options.LearningRate = None,
-    feature_norm: options.FeatureNormOption = options.FeatureNorm.auto,
-    backend: options.Backend = "auto",
-    device: options.Device = "auto",
-    threads: options.Threads = None,
-    precision: options.PrecisionOption = options.Precision.float32,
-    memory: options.MemoryOption = options.Memory.normal,
-    max_memory: options.MaxMemory = None,
+    model: ModelOptions,
 ) -> None:
     """Try several numbers of clusters and recommend one, or none; known classes are never looked at.
 
@@ -98,34 +61,6 @@ def sweep(
     Example: tvgnn sweep --edges edges.csv --features features.csv -k 2:12 --jobs 2
     """
     ks = _numbers(n_clusters)
-    neighbors = neighbor_options.NeighborOptions(n_neighbors, metric, mutual, knn_weights, connect)
-    scaling = None if feature_norm is options.FeatureNorm.none else feature_norm.value
-    source = graph_input.GraphInput(
-        dataset=dataset,
-        edges=edges,
-        features=features,
-        structural_features=structural_features,
-        structural_dim=structural_dim,
-        node_attributes=node_attributes,
-        root=root,
-        mirror=mirror,
-        directed=directed,
-        weight_column=weight_column,
-        delimiter=delimiter,
-        header=header,
-        neighbors=neighbors,
-        h5ad=h5ad_input.H5adInput(
-            h5ad=h5ad,
-            use_rep=use_rep,
-            obsp=obsp,
-            obsp_weights=obsp_weights,
-            neighbors_key=neighbors_key,
-            spatial_key=spatial_key,
-            library_key=library_key,
-            spatial_neighbors=spatial_neighbors,
-        ),
-    )
-
     from tvgnn.cli.environment import git_commit, peak_rss_bytes, versions
     from tvgnn.cli.progress import print_tables, run_progress
     from tvgnn.cli.run import graph_notes, pool_workers, say
@@ -134,35 +69,14 @@ def sweep(
     from tvgnn.experiments.sweep_jobs import GivenGraph, sweep_jobs
     from tvgnn.ops._backends import resolve_device
 
-    workers = pool_workers(jobs, threads=threads)
-    name, graph, _ = source.read(preset, scaling)
-    resolve_device(device)
+    workers = pool_workers(jobs, threads=model.threads)
+    name, graph, _ = source.read(preset, model.scaling)
+    resolve_device(model.device)
     if not quiet:
         for note in graph_notes(graph.report):
             say("note", note)
-    parameters: dict[str, Any] = {
-        "preset": preset,
-        "max_iter": max_epochs,
-        "patience": patience,
-        "tol": tol,
-        "n_init": n_init,
-        "hidden_channels": hidden_channels,
-        "num_layers": num_layers,
-        "mlp_channels": mlp_channels,
-        "delta_coeff": delta_coeff,
-        "totvar_coeff": totvar_coeff,
-        "balance_coeff": balance_coeff,
-        "rho": rho,
-        "learning_rate": learning_rate,
-        "backend": backend,
-        "device": device,
-        "feature_norm": scaling,
-        "precision": precision.value,
-        "memory": memory.value,
-        "max_memory": max_memory,
-    }
     given = GivenGraph.of(graph)
-    plan = sweep_jobs(name, given, ks, seeds, seed, parameters)
+    plan = sweep_jobs(name, given, ks, seeds, seed, {"preset": preset, **model.parameters()})
     target = out or Path("runs") / f"{name}-sweep"
     environment = ClusteringEnvironment(given, peak_rss_bytes, versions(), git_commit())
     with run_progress() as (start, advance):

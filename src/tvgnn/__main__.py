@@ -1,0 +1,8 @@
+"""``python -m tvgnn``: the command line where its script is not on the path."""
+
+import sys
+
+from tvgnn.cli.app import main
+
+if __name__ == "__main__":
+    sys.exit(main())
