@@ -346,7 +346,7 @@ class Graph:
         connect
             Join components by a minimum spanning tree: :func:`tvgnn.graph.knn.connect.connecting_edges`.
         method
-            ``"exact"``, ``"approximate"`` (pynndescent), or ``"auto"``: exact for up to 20,000 rows, for up to 8 dense
+            ``"exact"``, ``"approximate"`` (pynndescent), or ``"auto"``: exact for up to 20,000 rows, for up to 3 dense
             columns, and where pynndescent has no such metric. docs/performance.md has times and recall.
         random_state
             Seed of ``"approximate"``, whose result is the same for any number of threads.
