@@ -21,7 +21,7 @@ SWITCHES = (
     "--disable-component-update",
     "--disable-sync",
 )
-LONGEST = 120_000  # milliseconds of any step, for machines that do much else
+LONGEST = 60_000  # milliseconds of any step, for machines that do much else
 
 
 @pytest.fixture(scope="module", params=["webgl", "canvas"])
