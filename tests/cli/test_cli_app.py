@@ -18,6 +18,11 @@ def test_version(tvgnn):
     assert (result.code, result.out) == (0, f"tvgnn {package.__version__}\n")
 
 
+def test_package_runs_as_a_module():
+    result = subprocess.run([sys.executable, "-m", "tvgnn", "--version"], capture_output=True, text=True, check=True)
+    assert result.stdout == f"tvgnn {package.__version__}\n"
+
+
 def test_without_a_command_the_help_lists_them(tvgnn):
     result = tvgnn()
     assert result.code == 0
