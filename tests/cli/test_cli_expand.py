@@ -43,7 +43,7 @@ def test_fields_are_options_and_nested_ones_too(run):
 def test_limits_of_an_option_hold(run):
     result = run("--depth", "0")
     assert result.exit_code == 2
-    assert "x>=1" in result.output
+    assert "--depth" in result.output
 
 
 def test_a_field_can_be_left_out(run):
