@@ -54,7 +54,7 @@ def expanded(*, without: tuple[str, ...] = ()) -> Callable[[Callable[..., None]]
             own = {name: value for name, value in given.items() if name in hints}
             command(**own, **{name: _built(kind, given) for name, kind in kinds.items()})
 
-        del call.__wrapped__  # type: ignore[attr-defined]  # whose signature would be read instead
+        del call.__wrapped__  # whose signature would be read instead
         call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         call.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
         return call
