@@ -228,6 +228,16 @@ def test_a_mistake_is_told(options, says):
         Graph.from_features(points(), **options)
 
 
+@pytest.mark.parametrize("wrap", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
+def test_values_whose_squares_overflow_are_refused(wrap):
+    assert Graph.from_features(wrap(points() * np.float32(1e15)), 3, weights="heat_kernel", connect=True).num_edges
+    assert Graph.from_features(wrap(points() * np.float32(1e30)), 3, metric="cosine").num_edges
+    with pytest.raises(GraphError, match="squared distances are finite, got values up to"):
+        Graph.from_features(wrap(points() * np.float32(1e30)), 3)
+    with pytest.raises(GraphError, match="squared distances are finite, got values up to"):
+        Graph.from_features(wrap(points().astype(np.float64) * -1e200), 3, dtype="float64")
+
+
 def test_a_row_that_is_not_a_number_is_named():
     x = points(10)
     x[6, 1] = np.nan

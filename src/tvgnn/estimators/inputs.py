@@ -91,13 +91,14 @@ def given_graph(X: Any, adjacency: Any, features: str | None) -> Graph | None:
         if adjacency is not None:
             raise ValueError("expected the adjacency inside the Graph, got adjacency too; pass one of them")
         return with_chosen_features(X, features)
-    if X is None and adjacency is not None:
+    if X is None:
+        if adjacency is None:
+            raise ValueError("expected X, or X=None and an adjacency, got neither")
         return with_chosen_features(Graph.from_scipy(adjacency), features)
     if features is not None:
-        given = "neither" if X is None else "rows of features"
         raise ValueError(
             f"expected a graph without features for features={features!r} (a tvgnn.Graph, or X=None and adjacency), "
-            f"got {given}"
+            "got rows of features"
         )
     return None
 

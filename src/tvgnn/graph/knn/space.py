@@ -45,9 +45,10 @@ class Space:
         Raises
         ------
         GraphError
-            Sparse rows and ``"correlation"``, which would fill them.
+            Sparse rows and ``"correlation"``, which would fill them; values whose squares are not finite.
         """
         if metric not in _ANGULAR:
+            _check_size(x)
             return cls(x, metric)
         if metric == "correlation":
             if sp.issparse(x):
@@ -60,6 +61,15 @@ class Space:
     def distances(self, between_points: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Turn distances of points into those of the caller's metric."""
         return between_points**2 / 2 if self.angular else between_points
+
+
+def _check_size(x: Any) -> None:
+    values = x.data if sp.issparse(x) else x
+    peak = max(float(values.max(initial=0)), -float(values.min(initial=0)))
+    if peak > np.sqrt(float(np.finfo(x.dtype).max) / x.shape[1]) / 2:
+        raise GraphError(
+            f"expected features whose squared distances are finite, got values up to {peak:.3g}; scale them"
+        )
 
 
 def _centred(x: npt.NDArray[Any]) -> npt.NDArray[Any]:
