@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from benchmarks.classification import classification, classification_memory
+from benchmarks.compiled import compiled_epoch, require_compiler
 from benchmarks.epoch import epoch
 from benchmarks.gpu import gpu_epoch, require_gpu
 from benchmarks.graph_variants import GraphProblem
@@ -53,6 +54,15 @@ def _epoch(settings: Settings) -> Iterator[Case]:
             f"epoch, {name}",
             lambda name=name: [epoch(Problem.from_dataset(name, settings.mirror), name, settings.rounds)],
         )
+
+
+def _compile(settings: Settings) -> Iterator[Case]:
+    def compiled(name: str) -> list[list[Measurement]]:
+        require_compiler()
+        return [compiled_epoch(Problem.from_dataset(name, settings.mirror), name, settings.rounds)]
+
+    for name in settings.datasets:
+        yield Case(f"compiled epoch, {name}", lambda name=name: compiled(name))
 
 
 def _operators(settings: Settings) -> Iterator[Case]:
@@ -118,6 +128,7 @@ def _classification(settings: Settings) -> Iterator[Case]:
 
 BENCHMARKS: dict[str, Callable[[Settings], Iterator[Case]]] = {
     "epoch": _epoch,
+    "compile": _compile,
     "operators": _operators,
     "memory": _memory,
     "classification": _classification,

@@ -114,6 +114,12 @@ def _floors(columns: Mapping[str, Mapping[str, Measurement]]) -> str:
     return markdown(["floors", *(_DATASETS[name] for name in columns)], rows)
 
 
+def _compiled(runs: Runs) -> Iterable[str]:
+    columns = _by_dataset(runs)
+    rows = [[name, *(_with_ratio(run, name) for run in columns.values())] for name in _variants(columns.values())]
+    yield markdown(["ms per epoch", *(_DATASETS[name] for name in columns)], rows)
+
+
 def _memory(runs: Runs) -> Iterable[str]:
     yield _compared(runs, "MB above the imports", _MEMORY_TARGETS, f"target: less than {peer.NAME}")
 
@@ -285,6 +291,7 @@ _NAMES, _SETS = "|".join(_DATASETS), "|".join(_GRAPH_SETS)
 
 TABLES = (
     Table("epoch", "epoch --mirror FOLDER", rf"epoch, ({_NAMES})", _epoch),
+    Table("compile", "compile --mirror FOLDER", rf"compiled epoch, ({_NAMES})", _compiled),
     Table("memory", "memory --mirror FOLDER", rf"peak memory of training, ({_NAMES})", _memory),
     Table(
         "classification",
