@@ -18,7 +18,7 @@ Lists = tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]
 
 EXACT_ROWS = 20_000  # up to here all pairs take seconds
 _TREE_COLUMNS = 3  # up to here scikit-learn's trees are fast: docs/performance.md
-_TREE_METRICS = frozenset(("euclidean", "manhattan", "cityblock", "chebyshev"))
+_TREE_METRICS = frozenset(("euclidean", "manhattan", "chebyshev"))
 _APPROXIMATE_METRICS = _TREE_METRICS | {"canberra", "braycurtis"}  # the same in both libraries
 _SPARSE_APPROXIMATE_METRICS = frozenset(("euclidean", "manhattan"))
 _SPARE = 8  # candidates beyond k, among which ties are settled
