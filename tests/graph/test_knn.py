@@ -7,6 +7,8 @@ import sys
 
 import numba
 import numpy as np
+import pynndescent.distances
+import pynndescent.sparse
 import pytest
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
@@ -86,6 +88,10 @@ def test_the_method_is_chosen_by_size_width_and_metric(monkeypatch):
     assert choose(sp.csr_array(points(51, 3)), "euclidean", "auto") == "approximate"
     assert choose(points(51, 30), "jaccard", "auto") == "exact"
     assert choose(points(51, 30), "euclidean", "exact") == "exact"
+    for name in search._APPROXIMATE_METRICS:
+        assert name in pynndescent.distances.named_distances
+    for name in search._SPARSE_APPROXIMATE_METRICS:
+        assert name in pynndescent.sparse.sparse_named_distances
     graph = Graph.from_features(points(51, 30))
     assert "approximate by pynndescent with seed 0" in graph.report.notes[0]
 

@@ -18,11 +18,11 @@ Lists = tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]
 
 EXACT_ROWS = 20_000  # up to here all pairs take seconds
 _TREE_COLUMNS = 3  # up to here scikit-learn's trees are fast: docs/performance.md
-_TREE_METRICS = frozenset(("euclidean", "manhattan", "cityblock", "chebyshev"))
+_TREE_METRICS = frozenset(("euclidean", "manhattan", "chebyshev"))
 _APPROXIMATE_METRICS = _TREE_METRICS | {"canberra", "braycurtis"}  # the same in both libraries
 _SPARSE_APPROXIMATE_METRICS = frozenset(("euclidean", "manhattan"))
 _SPARE = 8  # candidates beyond k, among which ties are settled
-_APPROXIMATE_SPARE = 2  # times k candidates: among more, pynndescent misses fewer of the nearest k
+_MOST_SPARE = 50  # of pynndescent, which misses fewer of the nearest k among three times as many
 _BLOCK_ELEMENTS = 2**22  # 32 MB of float64 differences at a time
 
 
@@ -63,7 +63,7 @@ def neighbor_lists(points: Any, metric: str, k: int, how: str, random_state: int
     """
     if how == "exact":
         return exact(points, metric, k)
-    rows, distances = _approximate(points, metric, min(_APPROXIMATE_SPARE * k, points.shape[0] - 1), random_state)
+    rows, distances = _approximate(points, metric, min(k + min(2 * k, _MOST_SPARE), points.shape[0] - 1), random_state)
     return _settled(points, points, metric, (rows, distances), k)
 
 

@@ -11,6 +11,7 @@ __all__ = ["METHODS", "WEIGHTS", "NeighborSettings"]
 
 WEIGHTS = ("connectivity", "heat_kernel")
 METHODS = ("auto", "exact", "approximate")
+_OTHER_NAMES = {"l2": "euclidean", "l1": "manhattan", "cityblock": "manhattan"}
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ class NeighborSettings:
         seed = self.random_state
         if isinstance(seed, bool) or not hasattr(seed, "__index__") or not 0 <= seed < 2**32:
             raise GraphError(f"random_state of a neighbour graph must be an integer from 0 to 2**32 - 1, got {seed!r}")
-        object.__setattr__(self, "metric", {"l2": "euclidean", "l1": "manhattan"}.get(self.metric, self.metric))
+        object.__setattr__(self, "metric", _OTHER_NAMES.get(self.metric, self.metric))
 
     def _check_bandwidth(self) -> None:
         if self.bandwidth is None:
