@@ -110,12 +110,12 @@ def _simulate(file: str, cells: str, seed: str) -> Row:
 
 
 def _neighbors(file: str) -> Row:
-    import scanpy
-
+    """Add the graph of the 15 nearest cells by their features."""
+    from tvgnn import Graph
     from tvgnn.io.h5ad import read_h5ad, write_h5ad
 
     adata = read_h5ad(file)
-    scanpy.pp.neighbors(adata, n_neighbors=15, use_rep="X")
+    adata.obsp["connectivities"] = Graph.from_features(adata.X).adjacency()
     write_h5ad(file, adata)
     return {}
 
