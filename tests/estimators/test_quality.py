@@ -85,6 +85,13 @@ class TestInformation:
         information = PartitionInformation(graph.adjacency(), x)
         assert information.feature_information(graph.y, 3) == pytest.approx(90 / 2 * (total - within), rel=1e-4)
 
+    def test_finite_where_clusters_determine_the_features(self, graph):
+        x = np.concatenate([np.eye(3)[graph.y], np.zeros((90, 2)), np.full((90, 1), 1e4)], axis=1).astype(np.float32)
+        information = PartitionInformation(graph.adjacency(), x)
+        told = information.feature_information(graph.y, 3)
+        assert np.isfinite(told)
+        assert told > 10 * information.feature_information(np.roll(graph.y, 7), 3)
+
     def test_prefers_the_topics_to_chance(self, graph):
         information = PartitionInformation(graph.adjacency(), graph.x.toarray()[:, :20])
         shuffled = np.random.default_rng(0).permutation(graph.y)
@@ -156,6 +163,7 @@ class TestEstimator:
 
     def test_refinement_never_explains_less_than_kmeans(self, fitted):
         assert fitted.choices_["nats"] >= fitted.choices_["nats_kmeans"]
+        assert fitted.choices_["nats"] == max(fitted.choices_["nats_by_rank"].values())
         json.dumps(fitted.choices_)
 
     def test_runs_are_kept_by_agreement(self, graph, fitted):

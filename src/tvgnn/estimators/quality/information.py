@@ -10,6 +10,8 @@ import scipy.sparse as sp
 
 __all__ = ["PartitionInformation", "edge_information"]
 
+_RESOLUTION = 1e-6  # share of a direction's variance within clusters below which float32 tells nothing
+
 
 class PartitionInformation:
     """Log-likelihood of a graph and its features given a partition, above that without one.
@@ -31,9 +33,9 @@ class PartitionInformation:
         x = features - features.mean(0)
         total = (x.T @ x).astype(np.float64)
         ridge = 1e-6 * max(np.trace(total) / len(total), 1e-12)
-        factor = scipy.linalg.cholesky(total + ridge * np.eye(len(total)), lower=True)
-        inverse = scipy.linalg.solve_triangular(factor, np.eye(len(total)), lower=True)
-        self._white = x @ inverse.T.astype(np.float32)
+        values, vectors = scipy.linalg.eigh(total)
+        # Rounding makes zero eigenvalues slightly negative
+        self._white = x @ (vectors / np.sqrt(np.maximum(values, 0) + ridge)).astype(np.float32)
 
     def of(self, labels: np.ndarray, n_clusters: int) -> float:
         """Nats explained by labels (N,) in 0 .. n_clusters - 1."""
@@ -47,7 +49,8 @@ class PartitionInformation:
         """
         sizes = np.maximum(np.bincount(labels, minlength=n_clusters), 1)
         means = np.asarray(_members(labels, n_clusters).T @ self._white, dtype=np.float64) / np.sqrt(sizes)[:, None]
-        return -len(labels) / 2 * float(np.linalg.slogdet(np.eye(n_clusters) - means @ means.T)[1])
+        left = np.maximum(scipy.linalg.eigvalsh(np.eye(n_clusters) - means @ means.T), _RESOLUTION)
+        return -len(labels) / 2 * float(np.log(left).sum())
 
 
 def edge_information(adjacency: Any, labels: np.ndarray, n_clusters: int) -> float:

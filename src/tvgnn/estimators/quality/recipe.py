@@ -14,7 +14,7 @@ from threadpoolctl import threadpool_limits
 
 from tvgnn.errors import GraphError
 from tvgnn.estimators.quality.candidates import Candidate, best_candidate
-from tvgnn.estimators.quality.directions import Directions, mean_edge_weight, neighborhood_directions
+from tvgnn.estimators.quality.directions import mean_edge_weight, neighborhood_directions
 from tvgnn.estimators.quality.information import PartitionInformation
 from tvgnn.estimators.quality.refinement import refine, soft_kmeans
 from tvgnn.graph.adjacency import Adjacency
@@ -100,7 +100,7 @@ def _run(
     adjacency = Adjacency.from_graph(graph).to(device)
     loop = mean_edge_weight(graph)
     averaging = averaging_adjacency(adjacency, loop)
-    best: tuple[Candidate, dict[int, float], Directions] | None = None
+    best: _Run | None = None
     by_rank: dict[str, float] = {}
     for encoder in encoders:
         candidate, tried = best_candidate(
@@ -113,38 +113,38 @@ def _run(
             random=random,
             backend=backend,
         )
-        by_rank[str(encoder.rank)] = round(float(candidate.nats), 1)
-        if best is None or candidate.nats > best[0].nats:
-            best = candidate, tried, encoder
+        model = _network(candidate, encoder.weight, n_clusters, loop, parameters, backend).to(device)
+        embedding = torch.tensor(candidate.embedding, device=device)
+        losses, judged, kept = refine(
+            model.head,
+            embedding,
+            adjacency,
+            model.config,
+            lambda labels: information.of(labels.cpu().numpy(), n_clusters),
+            max_iter=parameters["max_iter"],
+            patience=parameters["patience"],
+            tol=parameters["tol"],
+            learning_rate=parameters["learning_rate"],
+            backend=backend,
+        )
+        by_rank[str(encoder.rank)] = nats = round(float(judged[kept]), 1)
+        if best is not None and nats <= best.choices["nats"]:
+            continue
+        with torch.no_grad():
+            labels = model.head(embedding).argmax(1).cpu().numpy()
+        choices = {
+            "rank": encoder.rank,
+            "smoothing_steps": len(candidate.thresholds),
+            "nats_by_steps": {str(steps): round(float(value), 1) for steps, value in tried.items()},
+            "nats_kmeans": round(float(judged[0]), 1),
+            "nats": nats,
+            "refinement_steps": kept,
+            "nats_by_rank": by_rank,
+        }
+        best = _Run(model, labels, losses, choices)
     if best is None:
         raise GraphError("expected features of at least one column, got none")
-    candidate, tried, encoder = best
-    model = _network(candidate, encoder.weight, n_clusters, loop, parameters, backend).to(device)
-    embedding = torch.tensor(candidate.embedding, device=device)
-    losses, judged, kept = refine(
-        model.head,
-        embedding,
-        adjacency,
-        model.config,
-        lambda labels: information.of(labels.cpu().numpy(), n_clusters),
-        max_iter=parameters["max_iter"],
-        patience=parameters["patience"],
-        tol=parameters["tol"],
-        learning_rate=parameters["learning_rate"],
-        backend=backend,
-    )
-    choices = {
-        "rank": encoder.rank,
-        "nats_by_rank": by_rank,
-        "smoothing_steps": len(candidate.thresholds),
-        "nats_by_steps": {str(steps): round(float(nats), 1) for steps, nats in tried.items()},
-        "nats_kmeans": round(float(judged[0]), 1),
-        "nats": round(float(judged[kept]), 1),
-        "refinement_steps": kept,
-    }
-    with torch.no_grad():
-        labels = model.head(embedding).argmax(1).cpu().numpy()
-    return _Run(model, labels, losses, choices)
+    return best
 
 
 @torch.no_grad()
