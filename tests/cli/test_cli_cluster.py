@@ -339,7 +339,7 @@ def test_features_alone_in_every_format(tvgnn, tmp_path, suffix):
         (["--features", "numbers.csv"], "line 1: expected a node id in the first column, got the number 0.5"),
         (["--features", "words.csv"], "words.csv"),
         (["--features", "nan.csv"], "node 'b' (index 1), column 0: NaN is not a finite"),
-        ([], "--dataset NAME, --edges FILE or --features FILE, got none"),
+        ([], "--edges FILE, --features FILE or --h5ad FILE, got none"),
     ],
 )
 def test_a_mistake_about_neighbours_is_one_line(tvgnn, files, arguments, says):

@@ -11,7 +11,7 @@ RING = ("cluster", "--dataset", "ring", "-k", "2", *SMALL)
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["cluster"], "--dataset NAME, --edges FILE or --features FILE"),
+        (["cluster"], "--dataset NAME, --edges FILE, --features FILE or --h5ad FILE"),
         (["cluster", "--dataset", "ring"], "pass -k"),
         (["cluster", "--dataset", "rign", "-k", "2"], "did you mean 'ring'"),
         (["cluster", "--dataset", "ring", "--edges", "e.csv", "-k", "2"], "got --dataset and --edges"),
