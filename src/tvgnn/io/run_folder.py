@@ -78,7 +78,7 @@ def _refuse_foreign(final: Path, overwrite: bool) -> None:
     if not final.is_dir():
         raise DataError(f"{final}: exists and is not a folder; choose another output folder")
     if not overwrite:
-        raise DataError(f"{final}: the folder exists; choose another one or ask to overwrite it")
+        raise DataError(f"{final}: the folder exists; choose another one, or replace it (--overwrite, overwrite=True)")
     if any(final.iterdir()) and not (final / METRICS_FILE).is_file():
         raise DataError(
             f"{final}: is not overwritten because it holds files but no {METRICS_FILE}, so it is no run folder; "
