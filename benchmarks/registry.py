@@ -57,12 +57,7 @@ def _epoch(settings: Settings) -> Iterator[Case]:
 
 
 def _compile(settings: Settings) -> Iterator[Case]:
-    def compiled(name: str) -> list[list[Measurement]]:
-        require_compiler()
-        return [compiled_epoch(Problem.from_dataset(name, settings.mirror), name, settings.rounds)]
-
-    for name in settings.datasets:
-        yield Case(f"compiled epoch, {name}", lambda name=name: compiled(name))
+    return _where(require_compiler, compiled_epoch, "compiled epoch", settings)
 
 
 def _operators(settings: Settings) -> Iterator[Case]:
@@ -106,12 +101,23 @@ def _startup(settings: Settings) -> Iterator[Case]:
 
 
 def _gpu(settings: Settings) -> Iterator[Case]:
-    def on_card(name: str) -> list[list[Measurement]]:
-        require_gpu()
-        return [gpu_epoch(Problem.from_dataset(name, settings.mirror), name, settings.rounds)]
+    return _where(require_gpu, gpu_epoch, "gpu epoch", settings)
+
+
+def _where(
+    require: Callable[[], None],
+    measure: Callable[[Problem, str, int], list[Measurement]],
+    title: str,
+    settings: Settings,
+) -> Iterator[Case]:
+    """Measure on the citation networks; skipped where ``require`` raises a `DataError`."""
+
+    def run(name: str) -> list[list[Measurement]]:
+        require()
+        return [measure(Problem.from_dataset(name, settings.mirror), name, settings.rounds)]
 
     for name in settings.datasets:
-        yield Case(f"gpu epoch, {name}", lambda name=name: on_card(name))
+        yield Case(f"{title}, {name}", lambda name=name: run(name))
 
 
 def _classification(settings: Settings) -> Iterator[Case]:
