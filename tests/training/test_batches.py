@@ -1,3 +1,5 @@
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import torch
@@ -32,6 +34,12 @@ def test_learns_and_reports():
     assert module.weight.item() == pytest.approx(2, abs=0.01)
     assert len(result.loss_history) == len(result.validation_loss_history) == 60 >= result.best_epoch
     assert not result.stopped_early
+
+
+def test_a_first_epoch_that_compiles_does_not_count_as_the_time_of_one(monkeypatch):
+    times = iter([0, 50, 50, 52, 52, 55])  # begin and end of three epochs
+    monkeypatch.setattr("tvgnn.training.batches.time", SimpleNamespace(perf_counter=lambda: next(times)))
+    assert line(BatchTraining(max_epochs=3))[1].seconds_per_epoch == 3
 
 
 def test_keeps_the_state_of_the_lowest_validation_loss():

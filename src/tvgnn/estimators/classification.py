@@ -88,7 +88,7 @@ class TVGraphClassifier(ClassifierMixin, TransformerMixin, GraphEstimator):
     loss_history_, validation_loss_history_ : list of float
         Loss by epoch, poolings included.
     fit_seconds_, seconds_per_epoch_ : float
-        Time of `fit`, and of one epoch, its validation included.
+        Time of `fit`, and the median over the epochs, validation included.
     feature_scaling_ : ColumnScaling
         What was done to the features.
     backend_, device_ : str

@@ -159,7 +159,7 @@ class GraphEstimator(BaseEstimator, ABC):
         self.loss_history_, self.validation_loss_history_ = result.loss_history, result.validation_loss_history
         self.n_iter_, self.best_epoch_ = len(result.loss_history), result.best_epoch
         self.stopped_early_ = result.stopped_early
-        self.seconds_per_epoch_ = result.seconds / self.n_iter_
+        self.seconds_per_epoch_ = result.seconds_per_epoch
         self.fit_seconds_ = time.perf_counter() - start
         return self
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import statistics
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -65,7 +66,8 @@ class BatchTrainingResult:
         validation_loss_history: validation loss after every epoch.
         best_epoch: the epoch whose state was kept, counted from 1.
         stopped_early: stopped by patience rather than by max_epochs.
-        seconds: wall-clock time.
+        seconds_per_epoch: median wall-clock time, validation included; the first epoch, which may compile kernels, does
+            not distort it.
 
     """
 
@@ -73,7 +75,7 @@ class BatchTrainingResult:
     validation_loss_history: list[float]
     best_epoch: int
     stopped_early: bool
-    seconds: float
+    seconds_per_epoch: float
 
 
 def train_on_batches(
@@ -107,9 +109,10 @@ def train_on_batches(
     stopping, best = EarlyStopping(config.patience, 0.0), BestState(module)
     history: list[float] = []
     validation: list[float] = []
+    durations: list[float] = []
     best_epoch = 0
-    start = time.perf_counter()
     while len(history) < config.max_epochs and not stopping.stop:
+        start = time.perf_counter()
         order = random.permutation(numbers)
         total = torch.zeros(())
         for first in range(0, len(order), config.batch_size):
@@ -121,6 +124,7 @@ def train_on_batches(
             total += loss.detach().cpu() * len(batch)
         history.append(total.item() / max(1, len(order)))
         validation.append(validation_loss())
+        durations.append(time.perf_counter() - start)
         for name, value in (("training", history[-1]), ("validation", validation[-1])):
             if not math.isfinite(value):
                 raise TrainingError(
@@ -133,7 +137,7 @@ def train_on_batches(
         if watch is not None:
             watch(len(history), history[-1], validation[-1])
     best.restore()
-    return BatchTrainingResult(history, validation, best_epoch, stopping.stop, time.perf_counter() - start)
+    return BatchTrainingResult(history, validation, best_epoch, stopping.stop, statistics.median(durations))
 
 
 def _optimizer(module: nn.Module, config: BatchTraining, undecayed: set[int]) -> torch.optim.Optimizer:
