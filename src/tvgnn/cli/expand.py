@@ -55,6 +55,7 @@ def expanded(*, without: tuple[str, ...] = ()) -> Callable[[Callable[..., None]]
             command(**own, **{name: _built(kind, given) for name, kind in kinds.items()})
 
         del call.__wrapped__  # whose signature would be read instead
+        # What inspect reads first; typeshed does not know it.
         call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         call.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
         return call

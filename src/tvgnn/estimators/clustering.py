@@ -22,6 +22,7 @@ from tvgnn.estimators.numbering import largest_first
 from tvgnn.estimators.plans import expected_bytes, prepare, train_network
 from tvgnn.estimators.presets import PRESETS, positive_integer, resolve_parameters
 from tvgnn.graph.feature_tensor import with_chosen_features
+from tvgnn.graph.features import StructuralKind
 from tvgnn.graph.graph import Graph
 from tvgnn.graph.knn.join import with_neighbor_edges
 from tvgnn.losses import asymmetric_norm_loss, total_variation_loss
@@ -161,7 +162,7 @@ class TVClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         mutual: bool = False,
         knn_weights: str = "connectivity",
         connect: bool = False,
-        features: str | None = None,
+        features: StructuralKind | None = None,
         backend: str = "auto",
         device: str = "auto",
         feature_norm: str | None = "auto",

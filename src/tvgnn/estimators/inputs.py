@@ -16,6 +16,7 @@ from tvgnn.estimators.feature_scaling import FeatureScaling
 from tvgnn.estimators.quality.preparation import FeaturePreparation
 from tvgnn.graph.adjacency import Adjacency
 from tvgnn.graph.feature_tensor import feature_tensor, nonzeros, with_chosen_features
+from tvgnn.graph.features import StructuralKind
 from tvgnn.graph.graph import Graph
 from tvgnn.graph.knn import NeighborSettings
 from tvgnn.graph.knn.join import with_neighbor_edges
@@ -79,7 +80,7 @@ def neighbor_settings(parameters: Mapping[str, Any]) -> NeighborSettings:
         raise ValueError(str(error).replace("weights must", "knn_weights must")) from None
 
 
-def given_graph(X: Any, adjacency: Any, features: str | None) -> Graph | None:
+def given_graph(X: Any, adjacency: Any, features: StructuralKind | None) -> Graph | None:
     """Return the graph that a caller gives, with features, or None where X holds rows.
 
     Raises:

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from tvgnn.errors import GraphError
+from tvgnn.graph.features import StructuralKind
 from tvgnn.graph.graph import Graph
 from tvgnn.graph.sparse_matrix import SparseMatrix
 
@@ -31,7 +32,7 @@ def require_features(graph: Graph) -> Graph:
     return graph
 
 
-def with_chosen_features(graph: Graph, kind: str | None, like: Graph | None = None) -> Graph:
+def with_chosen_features(graph: Graph, kind: StructuralKind | None, like: Graph | None = None) -> Graph:
     """Return the graph with features: its own where ``kind`` is None, else structural ones of that kind.
 
     Parameters
@@ -57,7 +58,7 @@ def with_chosen_features(graph: Graph, kind: str | None, like: Graph | None = No
             "or pass graph.with_features(None)"
         )
     if like is None:
-        return graph.with_structural_features(kind)  # type: ignore[arg-type]
+        return graph.with_structural_features(kind)
     if graph is like:
         return graph
     same = all(np.array_equal(getattr(graph, part), getattr(like, part)) for part in ("indptr", "indices", "weights"))
@@ -68,7 +69,7 @@ def with_chosen_features(graph: Graph, kind: str | None, like: Graph | None = No
             "expected the graph that was fitted, got another: the columns of features='spectral' have a meaning in "
             "one graph only; fit the graphs together, or take features='degree'"
         )
-    return graph.with_structural_features(kind, like.num_features)  # type: ignore[arg-type]
+    return graph.with_structural_features(kind, like.num_features)
 
 
 def nonzeros(x: Any) -> int | None:

@@ -1,6 +1,6 @@
 """Features computed from the graph alone, for graphs whose nodes have none."""
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -9,14 +9,16 @@ from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from tvgnn.errors import GraphError
 
-__all__ = ["structural_features"]
+__all__ = ["StructuralKind", "structural_features"]
+
+StructuralKind = Literal["degree", "spectral", "ones"]
 
 _DENSE_LIMIT = 256  # below this a dense eigensolver is faster than Lanczos and never fails to converge
 _DEFAULT_ONE_HOT = 64
 _DEFAULT_SPECTRAL = 16
 
 
-def structural_features(adjacency: Any, kind: str, dim: int | None = None) -> Any:
+def structural_features(adjacency: Any, kind: StructuralKind, dim: int | None = None) -> Any:
     """Compute node features from a symmetric adjacency.
 
     Parameters

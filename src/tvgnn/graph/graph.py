@@ -13,6 +13,7 @@ from scipy.sparse.csgraph import connected_components
 from tvgnn.errors import GraphError
 from tvgnn.graph import adapters, anndata_graph
 from tvgnn.graph._normalize import normalize_rows
+from tvgnn.graph.features import StructuralKind, structural_features
 from tvgnn.graph.report import GraphReport, one_line
 from tvgnn.graph.symmetrize import symmetrize
 from tvgnn.graph.validation import Features, as_features, as_float_dtype, as_labels
@@ -137,7 +138,7 @@ class Graph:
         """Return the graph with the class or target ``label`` of the whole graph, a scalar; None removes it."""
         return replace(self, label=label.item() if isinstance(label, np.generic) else label)
 
-    def with_structural_features(self, kind: Literal["degree", "spectral", "ones"], dim: int | None = None) -> Self:
+    def with_structural_features(self, kind: StructuralKind, dim: int | None = None) -> Self:
         """Return the graph with features computed from its edges, replacing any others; a note records them.
 
         Parameters
@@ -148,8 +149,6 @@ class Graph:
         dim
             Number of columns; the default depends on the kind.
         """
-        from tvgnn.graph.features import structural_features
-
         result = self.with_features(structural_features(self.adjacency(), kind, dim))
         note = f"features: {kind}, dim={result.num_features}"
         return replace(result, report=replace(self.report, notes=(*self.report.notes, note)))
