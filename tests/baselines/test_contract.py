@@ -1,7 +1,5 @@
 """One contract for every method of the registry, on small graphs."""
 
-import importlib.util
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -14,7 +12,6 @@ from tvgnn.errors import ClusteringWarning, GraphError
 pytestmark = pytest.mark.filterwarnings("ignore::tvgnn.errors.ClusteringWarning")
 
 NEEDS_NO_FEATURES = {"spectral", "deepwalk", "node2vec", "netmf"}
-NEEDS_GENSIM = {"deepwalk", "node2vec"}
 ASSIGNING = {"diffpool", "mincut", "dmon", "abl1", "abl2", "abl3"}
 # Small and quick; what is not named here is the default.
 NETWORK = {"max_iter": 100, "learning_rate": 3e-2}
@@ -33,12 +30,7 @@ SMALL = {
     "abl3": WIDE,
 }
 
-if importlib.util.find_spec("gensim") is None:
-    no_gensim = pytest.mark.skip(reason="gensim is absent: pip install 'tvgnn[baselines]'")
-else:
-    no_gensim = ()
-METHODS = [pytest.param(name, marks=no_gensim if name in NEEDS_GENSIM else ()) for name in BASELINES]
-each_method = pytest.mark.parametrize("name", METHODS)
+each_method = pytest.mark.parametrize("name", BASELINES)
 
 
 def method(name, n_clusters=2, **options):

@@ -7,8 +7,10 @@ import sys
 import time
 from pathlib import Path
 
+import psutil
 import pytest
-from clustering_cases import blocks, small_graphs, unreadable
+from classification_cases import small_graphs
+from clustering_cases import blocks, unreadable
 
 from tvgnn.cli.reproduction import EXPERIMENTS
 from tvgnn.errors import SchedulerError
@@ -290,7 +292,6 @@ def test_a_full_disk_leaves_no_half_written_file(tvgnn, monkeypatch):
 
 def ends(out, arguments, number):
     """Start a long command, end it once a run is stored; return its code, stderr, processes that stay, and seconds."""
-    psutil = pytest.importorskip("psutil")
     program = "import sys\nfrom tvgnn.cli.app import main\nif __name__ == '__main__': sys.exit(main(sys.argv[1:]))"
     command = [sys.executable, "-c", program, "reproduce", "fig-ring", "--out", str(out), *arguments]
     records = out / "records.jsonl"
@@ -342,8 +343,6 @@ def test_an_interrupted_command_leaves_whole_records_and_no_process_and_goes_on(
 
     if "2" in how and cpu_count() < 2:
         pytest.skip("one core")
-    if "dask" in how:
-        pytest.importorskip("distributed")
     returned, err, alive, took = ends(tmp_path / "out", [*how, "--max-epochs", "20", "--seeds", "300"], number)
     assert (returned, err, alive) == (code, "", [])
     assert took < 30

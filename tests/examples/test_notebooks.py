@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
+import nbformat
 import numpy as np
 import pytest
 
-nbformat = pytest.importorskip("nbformat", reason="nbformat is not installed: pip install 'tvgnn[dev]'")
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "examples" / "notebooks"
 

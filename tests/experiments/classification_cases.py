@@ -1,4 +1,4 @@
-"""Graphs without edges and classifiers without training, for tests of the protocol; other processes import them."""
+"""Small graphs, and classifiers without training, for tests of the protocol; other processes import them."""
 
 import os
 import warnings
@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 from tvgnn.errors import TrainingError
 from tvgnn.experiments.classification import Environment
+from tvgnn.graph.graph import Graph
 
 
 @dataclass(frozen=True)
@@ -19,6 +20,18 @@ class FakeGraph:
 
 def fake_graphs(name):
     return [FakeGraph(position % 2, position) for position in range(60 if name == "mutag" else 40)]
+
+
+def small_graphs(name):
+    """Return rings, and the same without one edge, of 5 to 9 nodes."""
+    graphs = []
+    for position in range(30):
+        size, is_ring = 5 + position % 5, position % 2
+        nodes = list(range(size))
+        edges = nodes if is_ring else nodes[:-1]
+        graph = Graph.from_edges(edges, [(node + 1) % size for node in edges], node_ids=nodes)
+        graphs.append(graph.with_structural_features("degree").with_label("ring" if is_ring else "path"))
+    return graphs
 
 
 class FakeClassifier:

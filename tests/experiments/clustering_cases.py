@@ -27,18 +27,6 @@ def blocks(name, seed, n_blocks=7, size=8):
     return Graph.from_edges(source, target, node_ids=list(range(classes.size)), x=features, y=classes)
 
 
-def small_graphs(name):
-    """Return rings, and the same without one edge, of 5 to 9 nodes."""
-    graphs = []
-    for position in range(30):
-        size, is_ring = 5 + position % 5, position % 2
-        nodes = list(range(size))
-        edges = nodes if is_ring else nodes[:-1]
-        graph = Graph.from_edges(edges, [(node + 1) % size for node in edges], node_ids=nodes)
-        graphs.append(graph.with_structural_features("degree").with_label("ring" if is_ring else "path"))
-    return graphs
-
-
 def unreadable(name, seed):
     raise DataError(f"{name} cannot be loaded")
 

@@ -7,7 +7,16 @@ from dataclasses import replace
 
 import pytest
 import torch
-from classification_cases import Failing, FakeClassifier, FakeGraph, Killed, environment, fake_graphs, pool_environment
+from classification_cases import (
+    Failing,
+    FakeClassifier,
+    FakeGraph,
+    Killed,
+    environment,
+    fake_graphs,
+    pool_environment,
+    small_graphs,
+)
 
 from tvgnn.cli.environment import peak_rss_bytes
 from tvgnn.errors import DataError
@@ -17,7 +26,6 @@ from tvgnn.experiments.plan import METHODS, Job, Plan, Settings
 from tvgnn.experiments.pool import Workers
 from tvgnn.experiments.runner import run_benchmark
 from tvgnn.experiments.splits import make_splits
-from tvgnn.graph.graph import Graph
 from tvgnn.records import RunRecord, read_records
 
 SPLITS = make_splits([graph.label for graph in fake_graphs("mutag")])
@@ -197,22 +205,10 @@ def test_a_killed_process_costs_its_run(tmp_path):
     assert all(one.finished for one in repaired.records)
 
 
-def rings_and_paths(name):
-    """Return rings, and the same without one edge, of 5 to 9 nodes."""
-    graphs = []
-    for position in range(40):
-        size, is_ring = 5 + position % 5, position % 2
-        nodes = list(range(size))
-        edges = nodes if is_ring else nodes[:-1]
-        graph = Graph.from_edges(edges, [(node + 1) % size for node in edges], node_ids=nodes)
-        graphs.append(graph.with_structural_features("degree").with_label("ring" if is_ring else "path"))
-    return graphs
-
-
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_real_classifiers_run_by_the_protocol(tmp_path, jobs):
     plan = Plan(("mutag",), METHODS if jobs == 1 else ("tvgnn",), folds=(0,), runs=1, settings=Settings(max_epochs=2))
-    real = Environment(rings_and_paths, TVGraphClassifier, peak_rss_bytes)
+    real = Environment(small_graphs, TVGraphClassifier, peak_rss_bytes)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # of PyTorch Geometric's imports
         outcome = run_benchmark(plan, tmp_path, real, workers=Workers(jobs))

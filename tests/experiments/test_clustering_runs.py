@@ -279,8 +279,6 @@ def test_a_full_disk_is_one_line_and_nothing_half_written_stays(tmp_path, place)
 
 @pytest.mark.parametrize("backend", ["loky", "dask"])
 def test_two_workers_give_the_metrics_of_one_process_and_a_dead_one_costs_its_run(tmp_path, backend):
-    if backend == "dask":
-        pytest.importorskip("distributed")
     load = Deadly(tmp_path / "died" if backend == "dask" else None)  # dask tries again
     jobs = real_jobs(seeds=(0,))[1:]
     deadly = replace(JOB, dataset="deadly", method="spectral")

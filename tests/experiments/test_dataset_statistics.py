@@ -1,6 +1,6 @@
 """Sizes of datasets by hand."""
 
-from clustering_cases import small_graphs
+from classification_cases import small_graphs
 
 from tvgnn.experiments.dataset_statistics import GraphSetSize, GraphSize, graph_set_size, graph_size
 from tvgnn.graph.graph import Graph

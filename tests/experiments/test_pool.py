@@ -105,7 +105,6 @@ def test_without_dask_the_remedy_is_named(monkeypatch):
 
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "nonsense", "foo://host:1"])
 def test_a_scheduler_that_does_not_answer_is_one_line(monkeypatch, address):
-    pytest.importorskip("distributed")
     assert dask_pool._CONNECTION_SECONDS <= 15
     monkeypatch.setattr(dask_pool, "_CONNECTION_SECONDS", 0.5)
     start = time.perf_counter()
@@ -117,7 +116,8 @@ def test_a_scheduler_that_does_not_answer_is_one_line(monkeypatch, address):
 @pytest.fixture
 def cluster():
     """Return a dask cluster in threads of this process."""
-    distributed = pytest.importorskip("distributed")
+    import distributed  # slow to import
+
     with (
         warnings.catch_warnings(),
         distributed.LocalCluster(n_workers=1, processes=False, threads_per_worker=1, dashboard_address=None) as local,

@@ -1,4 +1,4 @@
-"""The page as a person uses it, in headless Chromium; skipped where Chromium or playwright is absent."""
+"""The page as a person uses it, in headless Chromium; skipped where Chromium is absent."""
 
 import io
 import re
@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from page_cases import HOSTILE, IMAGE, cliques_view
 from PIL import Image
+from playwright.sync_api import sync_playwright
 
 from tvgnn.report.page import Picture, write_page
 from tvgnn.report.palette import COLORS
@@ -30,9 +31,8 @@ def browser(request):
     program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if program is None:
         pytest.skip("no Chromium: the page is not tried in a browser (Debian: apt install chromium)")
-    api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: pip install 'tvgnn[dev]'")
     switches = [*SWITCHES, *(["--disable-3d-apis"] if request.param == "canvas" else [])]
-    with api.sync_playwright() as playwright:
+    with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=program, args=switches, timeout=LONGEST)
         yield chromium
         chromium.close()

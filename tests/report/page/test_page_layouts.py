@@ -3,7 +3,6 @@
 import importlib.util
 
 import numpy as np
-import pytest
 from page_cases import cliques_view
 
 from tvgnn.report.figures import principal_components
@@ -19,7 +18,6 @@ def test_without_umap_the_principal_components_say_so(monkeypatch):
 
 
 def test_large_runs_use_the_principal_components(monkeypatch):
-    pytest.importorskip("umap")
     monkeypatch.setattr(module, "_LARGEST", 10)
     assert "too many nodes" in layouts(cliques_view())[0].note
 
