@@ -44,7 +44,7 @@ class TVClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
     n_clusters : int, default=8
         K, an upper bound: some clusters may stay empty, see ``n_clusters_found_``.
     preset : str, default="paper"
-        Named settings: ``"paper"``; ``"paper+"``, whose restarts compete for 60 epochs, of which the one of the lowest
+        Named settings: ``"paper"``; ``"paper+"``, whose restarts compete for 100 epochs, of which the one of the lowest
         loss goes on; ``"quality"``, an encoder in closed form before the paper's loss; ``"quick"``, narrow networks.
     max_iter : int, default=None (10000)
         Largest number of epochs.

@@ -24,8 +24,9 @@ _PAPER: dict[str, Any] = {
 }
 
 # The paper's recipe, of which several initial weights compete for a while. A run that starts badly stays in a poor
-# minimum for good; its loss says so early, see docs/quality.md. pilot_iter is no parameter of the estimator.
-_PAPER_PLUS = _PAPER | {"n_init": 8, "pilot_iter": 60}
+# minimum for long, and from some 80 epochs on its loss says so, see docs/quality.md. pilot_iter is no parameter of
+# the estimator.
+_PAPER_PLUS = _PAPER | {"n_init": 8, "pilot_iter": 100}
 
 # A sixteenth of the paper's width, so that an epoch takes little. Distances grow with the width and GTVConv divides by
 # them: on sbm-denoising a step of 1 smooths at this width, 0.311 needs more epochs, and with 10 all nodes fall into one
