@@ -49,8 +49,6 @@ VARIANTS = {
     "columns not weighed": Variant(_ONE_RUN, lambda: patch.object(candidates, "_weighted", _unweighted)),
     "without refinement": Variant(_ONE_RUN, lambda: patch.object(recipe, "refine", _kmeans_only)),
     "paper, 300 epochs": Variant({"preset": "paper", "max_iter": 300}),
-    "paper+, 300 epochs": Variant({"preset": "paper+", "max_iter": 300}),
-    "paper+, 500 epochs": Variant({"preset": "paper+", "max_iter": 500, "feature_norm": "l1"}),  # as in table 1
 }
 
 

@@ -187,7 +187,7 @@ def test_a_collapse_is_one_line_of_warning_and_recorded(tvgnn, tmp_path):
     assert result.code == 0, result.err
     warnings = [line for line in result.err.splitlines() if line.startswith("warning: ")]
     assert len(warnings) == 1
-    assert "asked for 3 clusters" in warnings[0]
+    assert "1 of the 3 clusters asked for are in use" in warnings[0]
     assert warnings[0].removeprefix("warning: ") in metrics_of(tmp_path / "out")["notes"]
 
 

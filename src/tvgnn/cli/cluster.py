@@ -33,7 +33,7 @@ def cluster(
     ] = None,
     overwrite: options.Overwrite = False,
     quiet: options.Quiet = False,
-    preset: options.Preset = "paper",
+    preset: options.PresetOfData = None,
     model: ModelOptions,
 ) -> None:
     """Cluster the nodes of an attributed graph.
@@ -48,10 +48,13 @@ def cluster(
 
     from tvgnn.cli.run import fit, graph_notes, run_metrics, say, set_threads, write_run
     from tvgnn.estimators.clustering import TVClustering
+    from tvgnn.estimators.presets import preset_without_name
     from tvgnn.io.h5ad import new_file
     from tvgnn.io.run_folder import run_folder
     from tvgnn.ops._backends import resolve_device
 
+    if preset is None:
+        preset = "paper" if source.dataset is not None else preset_without_name(model.parameters())
     given = source.read(preset, model.scaling)
     name, graph = given.name, given.graph
     if n_clusters is None and not graph.num_classes:

@@ -16,6 +16,7 @@ __all__ = [
     "Mirror",
     "Overwrite",
     "Preset",
+    "PresetOfData",
     "Quiet",
     "Root",
     "Seed",
@@ -36,8 +37,15 @@ class StructuralFeatures(StrEnum):
     ones = "ones"
 
 
-Preset = Annotated[
-    str, typer.Option(help="Named settings: paper, paper+, quality or quick.", rich_help_panel=MODEL_PANEL)
+_PRESETS = "Named settings: quality, paper or quick."
+Preset = Annotated[str, typer.Option(help=_PRESETS, rich_help_panel=MODEL_PANEL)]
+PresetOfData = Annotated[
+    str | None,
+    typer.Option(
+        help=_PRESETS,
+        show_default="quality; paper for --dataset and where an option is given that only it has",
+        rich_help_panel=MODEL_PANEL,
+    ),
 ]
 
 Seed = Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Seed of the initial weights.")]

@@ -44,8 +44,8 @@ class TVClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
     n_clusters : int, default=8
         K, an upper bound: some clusters may stay empty, see ``n_clusters_found_``.
     preset : str, default="paper"
-        Named settings: ``"paper"``; ``"paper+"``, whose restarts compete for 100 epochs, of which the one of the lowest
-        loss goes on; ``"quality"``, an encoder in closed form before the paper's loss; ``"quick"``, narrow networks.
+        Named settings: ``"paper"``; ``"quality"``, an encoder in closed form before the paper's loss, which most data
+        should try first; ``"quick"``, narrow networks.
     max_iter : int, default=None (10000)
         Largest number of epochs.
     patience : int, default=None (100)
@@ -376,9 +376,10 @@ class TVClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
 
     def _warn_on_collapse(self) -> None:
         if self.n_clusters_found_ < self.n_clusters:
+            other = "" if self.preset == "quality" else "try the preset quality, or "
             warnings.warn(
-                f"asked for {self.n_clusters} clusters, {self.n_clusters_found_} are in use; try more restarts "
-                "(n_init), more epochs (max_iter, patience), a larger balance_coeff, or fewer clusters",
+                f"{self.n_clusters_found_} of the {self.n_clusters} clusters asked for are in use; {other}"
+                "more restarts (n_init) or fewer clusters",
                 ClusteringWarning,
                 stacklevel=3,
             )

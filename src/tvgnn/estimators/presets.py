@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from numbers import Real
 from typing import Any
 
-__all__ = ["PRESETS", "positive_integer", "resolve_parameters"]
+__all__ = ["PRESETS", "positive_integer", "preset_without_name", "resolve_parameters"]
 
 _PAPER: dict[str, Any] = {
     # Hansen & Bianchi (2023), table 5, vertex clustering; patience and tol are ours: the paper trains 10,000 epochs.
@@ -22,11 +23,6 @@ _PAPER: dict[str, Any] = {
     "rho": None,
     "learning_rate": 1e-3,
 }
-
-# The paper's recipe, of which several initial weights compete for a while. A run that starts badly stays in a poor
-# minimum for long, and from some 80 epochs on its loss says so, see docs/quality.md. pilot_iter is no parameter of
-# the estimator.
-_PAPER_PLUS = _PAPER | {"n_init": 8, "pilot_iter": 100}
 
 # A sixteenth of the paper's width, so that an epoch takes little. Distances grow with the width and GTVConv divides by
 # them: on sbm-denoising a step of 1 smooths at this width, 0.311 needs more epochs, and with 10 all nodes fall into one
@@ -55,7 +51,26 @@ _QUALITY: dict[str, Any] = {
     "learning_rate": 1e-2,
 }
 
-PRESETS: dict[str, dict[str, Any]] = {"paper": _PAPER, "quick": _QUICK, "quality": _QUALITY, "paper+": _PAPER_PLUS}
+PRESETS: dict[str, dict[str, Any]] = {"paper": _PAPER, "quick": _QUICK, "quality": _QUALITY}
+
+
+def preset_without_name(given: Mapping[str, Any]) -> str:
+    """Preset of a user's own data where none is named.
+
+    The paper's network can put all nodes into one cluster on small or noisy graphs that ``"quality"`` tells apart in
+    less time, so that is what a first call should meet; ``"paper"`` where something is given that only it has.
+
+    Parameters:
+        given: parameters of `TVClustering` by name; None counts as not given.
+
+    Example:
+        >>> preset_without_name({"max_iter": 50}), preset_without_name({"delta_coeff": 5.0})
+        ('quality', 'paper')
+
+    """
+    named = {name for name, value in given.items() if value is not None}
+    rounded = given.get("precision", "float32") != "float32"
+    return "paper" if rounded or named & (_PAPER.keys() - _QUALITY.keys()) else "quality"
 
 
 def resolve_parameters(preset: str, given: dict[str, Any]) -> dict[str, Any]:

@@ -46,9 +46,6 @@ def train_best(
 ) -> tuple[NodeClusteringModel, TrainingResult, dict[str, Any]]:
     """Train ``n_init`` networks and return the one of the lowest loss, and what the data chose.
 
-    With a parameter ``pilot_iter``, each is trained for so many epochs only, and the one of the lowest loss then goes
-    on: which basin a network has fallen into shows early.
-
     Parameters:
         inputs: features and adjacency.
         config: architecture.
@@ -61,22 +58,8 @@ def train_best(
         network: backend, memory and precision of `NodeClusteringModel`.
 
     """
-    full = TrainingConfig(**{name: parameters[name] for name in TrainingConfig.__dataclass_fields__})
-    pilot = parameters.get("pilot_iter")
-    training = full if pilot is None else replace(full, max_iter=min(pilot, full.max_iter))
+    training = TrainingConfig(**{name: parameters[name] for name in TrainingConfig.__dataclass_fields__})
     random, n_init = check_random_state(random_state), parameters["n_init"]
-
-    def run(model: NodeClusteringModel, training: TrainingConfig, title: str) -> TrainingResult:
-        losses = partial(model.losses, inputs.features, inputs.adjacency)
-        with TrainingProgress(training.max_iter, model.config.n_clusters, title) as progress:
-            return train(
-                model,
-                losses,
-                training,
-                progress.update if verbose else None,
-                reuse_buffers=model.memory == "normal",
-                cuda_graph=model.can_be_recorded(device),
-            )
 
     def attempt(
         title: str, config: NodeClusteringConfig, shares: tuple[float, ...]
@@ -84,10 +67,19 @@ def train_best(
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(int(random.randint(2**31 - 1)))
             model = NodeClusteringModel(config, **network).to(device)
+        losses = partial(model.losses, inputs.features, inputs.adjacency)
         for share in shares:
             model.pool.totvar_coeff = share * config.totvar_coeff
             epochs = training.max_iter if share == 1 else -(-training.max_iter // 2)
-            result = run(model, replace(training, max_iter=epochs), title)
+            with TrainingProgress(epochs, config.n_clusters, title) as progress:
+                result = train(
+                    model,
+                    losses,
+                    replace(training, max_iter=epochs),
+                    progress.update if verbose else None,
+                    reuse_buffers=model.memory == "normal",
+                    cuda_graph=model.can_be_recorded(device),
+                )
         return model, result
 
     best: tuple[NodeClusteringModel, TrainingResult] | None = None
@@ -103,15 +95,4 @@ def train_best(
             found = attempt(f"eased {number + 1}/{n_init}", eased, (share, 1.0))
             if found[1].loss < best[1].loss:
                 best, choices = found, {"totvar_share_at_first": share, "num_layers": eased.num_layers}
-    model, result = best
-    left = full.max_iter - result.n_iter
-    if pilot is not None and left > 0:
-        rest = run(model, replace(full, max_iter=left), "")
-        result = TrainingResult(
-            rest.loss,  # it starts from the pilot's best state
-            result.loss_history + rest.loss_history,
-            result.n_iter + rest.n_iter,
-            rest.converged,
-            result.seconds + rest.seconds,
-        )
-    return model, result, choices
+    return *best, choices

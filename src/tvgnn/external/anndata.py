@@ -81,7 +81,8 @@ def tv_clustering(
     copy : bool, default False
         Return a copy with the results and leave ``adata`` as it is.
     **parameters
-        Of :class:`tvgnn.TVClustering`, such as ``preset="quality"`` or ``max_iter=500``.
+        Of :class:`tvgnn.TVClustering`, such as ``n_init=3`` or ``connect=True``. Without ``preset`` it is
+        ``"quality"``, or ``"paper"`` where a parameter is given that only it has, such as ``delta_coeff``.
 
     Returns
     -------
@@ -105,11 +106,12 @@ def tv_clustering(
     >>> import numpy as np
     >>> x = np.random.default_rng(0).normal(size=(60, 3)) + np.repeat([[0], [9]], 30, axis=0)
     >>> adata = anndata.AnnData(x, obsm={"spatial": x[:, :2]})
-    >>> tv_clustering(adata, 2, spatial_key="spatial", preset="quality")
+    >>> tv_clustering(adata, 2, spatial_key="spatial")
     >>> adata.obs["tvgnn"].value_counts().to_dict()
     {'0': 30, '1': 30}
     """
     from tvgnn.estimators.clustering import TVClustering
+    from tvgnn.estimators.presets import preset_without_name
 
     check_anndata(adata)
     if adata.is_view and not copy:
@@ -124,6 +126,7 @@ def tv_clustering(
         part = adata[rows]
         adjacency = None if adjacency is None else _part_of(adjacency, rows, adata.n_obs)
     graph = Graph.from_anndata(part, adjacency=adjacency, **vars(keys))
+    parameters.setdefault("preset", preset_without_name(parameters))
     estimator = TVClustering(n_clusters, random_state=random_state, **parameters).fit(graph)
     target = adata.copy() if copy else adata
     store_clustering(target, estimator, key_added, settings=keys.record(adata), restrict_to=restrict_to, rows=rows)
