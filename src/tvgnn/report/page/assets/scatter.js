@@ -2,12 +2,15 @@
 
 const VERTEX = `#version 300 es
 in vec2 place; in vec4 color; in float shape;
-uniform vec2 scale, shift; uniform mediump float size;
+uniform vec2 scale, shift, cell; uniform mediump float size;
 out vec4 tint; flat out int kind;
 void main() {
-  gl_Position = vec4(place * scale + shift, 0.0, 1.0);
+  vec2 corner = vec2(gl_VertexID & 1, (gl_VertexID >> 1) & 1) - 0.5;
+  gl_Position = vec4(place * scale + shift + corner * cell, 0.0, 1.0);
   gl_PointSize = size; tint = color; kind = int(shape + 0.5);
 }`;
+
+const FULL_PIXEL = 6;
 
 // Shapes in the order of the markers: circle, square, triangle, diamond, triangle down, plus; 6 is a full pixel.
 const FRAGMENT = `#version 300 es
@@ -56,10 +59,12 @@ class Scatter {
     gl.useProgram(program);
     gl.enable(gl.BLEND);
     gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
-    this.uniform = Object.fromEntries(["scale", "shift", "size"].map((name) => [name, gl.getUniformLocation(program, name)]));
+    this.uniform = Object.fromEntries(["scale", "shift", "cell", "size"].map((name) => [name, gl.getUniformLocation(program, name)]));
+    this.attributes = [];
     const attribute = (name, parts, type, scaled) => {
       const buffer = gl.createBuffer();
       const place = gl.getAttribLocation(program, name);
+      this.attributes.push(place);
       gl.bindBuffer(gl.ARRAY_BUFFER, buffer);
       gl.enableVertexAttribArray(place);
       gl.vertexAttribPointer(place, parts, type, scaled, 0, 0);
@@ -105,8 +110,15 @@ class Scatter {
     this.center = [x / 2, y / 2];
   }
 
+  // Of a picture no pixel becomes larger than half of the map
+  allowed(zoom) {
+    const { step } = this.layout;
+    const most = step ? Math.max(this.fitted, Math.min(this.width, this.height) / (2 * step)) : this.fitted * 400;
+    return Math.min(Math.max(zoom, this.fitted / 2), most);
+  }
+
   zoomAt(factor, x = this.width / 2, y = this.height / 2) {
-    const zoom = Math.min(Math.max(this.zoom * factor, this.fitted / 2), this.fitted * 400);
+    const zoom = this.allowed(this.zoom * factor);
     const move = 1 / this.zoom - 1 / zoom;
     this.center[0] += (x - this.width / 2) * move;
     this.center[1] -= (y - this.height / 2) * move;
@@ -130,7 +142,8 @@ class Scatter {
 
   pick(x, y, reach = 14) {
     const place = [this.center[0] + (x - this.width / 2) / this.zoom, this.center[1] - (y - this.height / 2) / this.zoom];
-    return this.index.nearest(place[0] * 65535, place[1] * 65535, (Math.max(reach, this.size() / 2) / this.zoom) * 65535);
+    const half = this.size() * (this.layout.step ? Math.SQRT1_2 : 0.5);  // to the corners of a pixel
+    return this.index.nearest(place[0] * 65535, place[1] * 65535, (Math.max(reach, half) / this.zoom) * 65535);
   }
 
   size() {
@@ -152,26 +165,48 @@ class Scatter {
     const scale = [(2 * this.zoom) / this.width, (2 * this.zoom) / this.height];
     gl.uniform2f(this.uniform.scale, scale[0], scale[1]);
     gl.uniform2f(this.uniform.shift, -this.center[0] * scale[0], -this.center[1] * scale[1]);
-    gl.uniform1f(this.uniform.size, this.size() * this.ratio);
-    gl.drawElements(gl.POINTS, this.count, gl.UNSIGNED_INT, 0);
+    const size = this.size(), grid = Boolean(this.layout.step);
+    gl.uniform1f(this.uniform.size, size * this.ratio);
+    gl.uniform2f(this.uniform.cell, ...(grid ? [(2 * size) / this.width, (2 * size) / this.height] : [0, 0]));
+    for (const place of this.attributes) gl.vertexAttribDivisor(place, grid ? 1 : 0);
+    // Points vanish when their middle leaves the map, and have a largest size: pixels are squares of two triangles
+    if (grid) gl.drawArraysInstanced(gl.TRIANGLE_STRIP, 0, 4, this.count);
+    else gl.drawElements(gl.POINTS, this.count, gl.UNSIGNED_INT, 0);
   }
 
   drawPlain() {
     const plain = this.plain;
     plain.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
     plain.clearRect(0, 0, this.width, this.height);
-    const size = this.size(), half = size / 2, colors = this.colors;
-    let last = -1;
+    const size = this.size(), half = size / 2, { colors, shapes } = this, stamps = new Map();
     for (const node of this.order) {
       const [x, y] = this.screen(node);
       if (x < -size || y < -size || x > this.width + size || y > this.height + size) continue;
       const at = 4 * node;
       const code = ((colors[at] << 24) | (colors[at + 1] << 16) | (colors[at + 2] << 8) | colors[at + 3]) >>> 0;
-      if (code !== last) plain.fillStyle = `rgba(${colors[at]},${colors[at + 1]},${colors[at + 2]},${colors[at + 3] / 255})`;
-      last = code;
-      plain.fillRect(x - half, y - half, size, size);
+      const color = `rgba(${colors[at]},${colors[at + 1]},${colors[at + 2]},${colors[at + 3] / 255})`;
+      if (shapes[node] === FULL_PIXEL) {
+        plain.fillStyle = color;
+        plain.fillRect(x - half, y - half, size, size);
+        continue;
+      }
+      const key = 8 * code + shapes[node];
+      if (!stamps.has(key)) stamps.set(key, stamp(shapes[node], color, size, this.ratio));
+      plain.drawImage(stamps.get(key), x - half, y - half, size, size);
     }
   }
+}
+
+// A shape in one colour, drawn once and then copied: much faster than a path for each node
+function stamp(shape, color, size, ratio) {
+  const side = Math.ceil(size * ratio);
+  const canvas = Object.assign(document.createElement("canvas"), { width: side, height: side });
+  const pen = canvas.getContext("2d");
+  pen.translate(side / 2, side / 2);
+  pen.scale(side / 11.2, side / 11.2);  // the widest marker spans 11.2 units
+  pen.fillStyle = color;
+  pen.fill(new Path2D(document.querySelector(`#shapes [data-shape="${shape}"] path`).getAttribute("d")));
+  return canvas;
 }
 
 // Points sorted into square cells, so that the nearest one is found without looking at all.
