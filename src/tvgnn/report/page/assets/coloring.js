@@ -87,7 +87,7 @@ class Coloring {
   // Name and value of a node under a choice, where the other lines do not tell it already
   text(choice, node) {
     if (choice.kind === "degree") return [choice.name, String(this.nodes.degree[node])];
-    if (choice.kind === "agreement") return [choice.name, choice.levels[node] < 0 ? choice.unknown : percent(this.nodes.agreement[node] / 254)];
+    if (choice.kind === "agreement") return [choice.name, choice.levels[node] < 0 ? choice.unknown : this.nodes.insideText(node)];
     if (choice.kind === "feature") return [choice.name, `≈ ${short(choice.low + (choice.levels[node] / 255) * (choice.high - choice.low))}`];
     return null;
   }

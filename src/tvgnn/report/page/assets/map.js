@@ -223,7 +223,7 @@ class NodeMap {
     }
     if (nodes.classes) row(null, "class", nodes.className(node) ?? "unknown");
     row(null, "neighbours", String(nodes.degree[node]));
-    if (nodes.agreement[node] !== 255) row(null, "edge weight in its cluster", percent(nodes.agreement[node] / 254), nodes.agreement[node] / 254);
+    if (nodes.agreement[node] !== 255) row(null, "edge weight in its cluster", nodes.insideText(node), nodes.agreement[node] / 254);
     const { choice } = this.shown;
     if (choice.kind === "feature") row(null, ...this.coloring.text(choice, node));
     this.details.append(list);
