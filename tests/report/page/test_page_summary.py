@@ -105,7 +105,7 @@ def titles(view):
         ({"metrics": {"modularity": 0.1}}, "few more edges than chance would give them (modularity 0.10)"),
         (
             {"assignments": soft(np.arange(15) % 3, 3)},
-            "of the nodes have most of their edges' weight in other clusters",
+            "nodes have most of their edges' weight in other clusters",
         ),
     ],
 )

@@ -31,7 +31,7 @@ def checked_metrics(metrics: Any) -> dict[str, Any]:
     Returns
     -------
     dict
-        With ``notes`` as a list of str and ``versions`` as a dict.
+        With plain numbers and lists in place of NumPy's, and ``notes`` as a list of str.
 
     Raises
     ------
@@ -45,7 +45,8 @@ def checked_metrics(metrics: Any) -> dict[str, Any]:
     """
     if not isinstance(metrics, Mapping):
         raise DataError(f"expected metrics as a JSON object, got {_kind(metrics)}")
-    found = {str(key): value for key, value in metrics.items() if value is not None}
+    plain = {str(key): value.tolist() if hasattr(value, "tolist") else value for key, value in metrics.items()}
+    found = {key: value for key, value in plain.items() if value is not None}
     for key in _NUMBERS:
         if key in found and not _is_number(found[key]):
             raise DataError(f"expected {key} to be a finite number, got {_kind(found[key])}")
@@ -57,8 +58,9 @@ def checked_metrics(metrics: Any) -> dict[str, Any]:
     ):
         if key in found and (not isinstance(found[key], wanted) or isinstance(found[key], str)):
             raise DataError(f"expected {key} to be {name}, got {_kind(found[key])}")
-    if not all(map(_is_number, found.get("cluster_sizes", (0,)))) or found.get("cluster_sizes", (0,)) == []:
-        raise DataError("expected cluster_sizes to be a list of numbers, one or more, got something else in it")
+    sizes = found.get("cluster_sizes", (0,))
+    if not len(sizes) or not all(map(_is_number, sizes)):
+        raise DataError(f"expected cluster_sizes to be a list of numbers, one or more, got {_kind(sizes)}")
     if "n_test" in found and not all(key in found for key in _SPLIT):
         raise DataError(f"expected {', '.join(_SPLIT)} together, got only some of them")
     if "notes" in found:

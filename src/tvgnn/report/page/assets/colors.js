@@ -29,7 +29,7 @@ function rampStops() {
 
 // A quantity that a node does not have: of another hue than the ramps, whose pale end is a small value
 function valueUnknown() {
-  return dark.matches ? [122, 98, 68] : [217, 185, 140];
+  return dark.matches ? [152, 120, 78] : [217, 185, 140];
 }
 
 // 256 colours, for quantities in bytes.

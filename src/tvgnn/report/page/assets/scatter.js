@@ -179,19 +179,22 @@ class Scatter {
     plain.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
     plain.clearRect(0, 0, this.width, this.height);
     const size = this.size(), half = size / 2, { colors, shapes } = this, stamps = new Map();
+    const small = size * this.ratio < 4;  // no shape can be told, and squares are filled several times faster
+    let last = -1;
     for (const node of this.order) {
       const [x, y] = this.screen(node);
       if (x < -size || y < -size || x > this.width + size || y > this.height + size) continue;
       const at = 4 * node;
       const code = ((colors[at] << 24) | (colors[at + 1] << 16) | (colors[at + 2] << 8) | colors[at + 3]) >>> 0;
-      const color = `rgba(${colors[at]},${colors[at + 1]},${colors[at + 2]},${colors[at + 3] / 255})`;
-      if (shapes[node] === FULL_PIXEL) {
-        plain.fillStyle = color;
+      const color = () => `rgba(${colors[at]},${colors[at + 1]},${colors[at + 2]},${colors[at + 3] / 255})`;
+      if (small || shapes[node] === FULL_PIXEL) {
+        if (code !== last) plain.fillStyle = color();
+        last = code;
         plain.fillRect(x - half, y - half, size, size);
         continue;
       }
       const key = 8 * code + shapes[node];
-      if (!stamps.has(key)) stamps.set(key, stamp(shapes[node], color, size, this.ratio));
+      if (!stamps.has(key)) stamps.set(key, stamp(shapes[node], color(), size, this.ratio));
       plain.drawImage(stamps.get(key), x - half, y - half, size, size);
     }
   }
