@@ -360,6 +360,16 @@ def test_arrows_reach_every_node_of_a_place(visit):
     assert seen[8:] == seen[8::-1]
 
 
+def test_every_node_can_be_reached_by_paging(visit):
+    page = visit(plane_view(np.random.default_rng(0).random((7, 2))))
+    page.focus("#map")
+    seen = []
+    for key in ["PageDown"] * 8 + ["PageUp"] * 2:
+        page.keyboard.press(key)
+        seen.append(selected(page))
+    assert seen == ["0", "1", "2", "3", "4", "5", "6", "0", "6", "5"]
+
+
 def test_the_panel_tells_the_weight_of_edges(visit):
     adjacency = sp.csr_array(np.array([[0, 9, 1, 0], [9, 0, 0, 0], [1, 0, 0, 1], [0, 0, 1, 0]], dtype=float))
     page = visit(plane_view(np.eye(4)[:, :2], adjacency=adjacency, assignments=soft([0, 0, 1, 1], 2)))
@@ -409,3 +419,20 @@ def test_the_eleventh_cluster_differs_by_shape(visit):
     circle, square = filled
     assert circle < 0.92
     assert square == 1
+
+
+def test_each_pixel_is_where_its_node_is(visit):
+    colors = np.random.default_rng(0).random((15, 3))
+    names = ["red", "green", "blue"]
+    page = visit(cliques_view(x=colors, feature_names=names, node_ids=None, picture=Picture("pixels", 3, 5)))
+    page.evaluate("() => { document.getElementById('overlay').hidden = true; }")  # the ring around the node
+    color_by(page, "colours of the picture")
+    box = page.locator("#map").bounding_box()
+    for node in (0, 4, 7, 10, 14):
+        page.fill("#search", str(node))
+        page.keyboard.press("Enter")  # puts it in the middle
+        picture = map_picture(page)
+        middle = picture[len(picture) // 2, picture.shape[1] // 2]
+        np.testing.assert_allclose(middle, 255 * colors[node], atol=2)
+        page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+        assert page.text_content("#tip strong") == str(node)

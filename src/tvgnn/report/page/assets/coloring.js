@@ -70,7 +70,7 @@ class Coloring {
       scatter.colors[4 * i + 1] = color[1];
       scatter.colors[4 * i + 2] = color[2];
       scatter.colors[4 * i + 3] = only && only.numbers[i] !== only.number ? faded : full;
-      scatter.shapes[i] = grid ? FULL_PIXEL : choice.numbers ? numberShape(this.number(choice, i)) : 0;
+      scatter.shapes[i] = !grid && choice.numbers ? numberShape(this.number(choice, i)) : 0;
     }
     this.sort(scatter.order, levels, only);
   }

@@ -229,6 +229,13 @@ class NodeMap {
     this.details.append(list);
   }
 
+  // A node that may lie outside of the map, which then moves
+  goTo(node) {
+    this.select(node);
+    const [left, top] = this.scatter.screen(node);
+    if (left < 20 || top < 20 || left > this.scatter.width - 20 || top > this.scatter.height - 20) this.select(node, true);
+  }
+
   // The next node in a direction, for the arrow keys; left and right first go through the nodes at the same place
   step(dx, dy) {
     const { points } = this.scatter.layout;
@@ -243,10 +250,7 @@ class NodeMap {
       const together = !ahead && !aside && (i - this.selected) * dx > 0;
       if ((together || (ahead > 0 && aside <= ahead)) && ahead + 2 * aside < least) [best, least] = [i, ahead + 2 * aside];
     }
-    if (best < 0) return;
-    this.select(best);
-    const [left, top] = this.scatter.screen(best);
-    if (left < 20 || top < 20 || left > this.scatter.width - 20 || top > this.scatter.height - 20) this.select(best, true);
+    if (best >= 0) this.goTo(best);
   }
 
   listen() {
@@ -308,6 +312,9 @@ class NodeMap {
     this.showTip(-1);
     if (arrow && event.shiftKey) { this.scatter.pan(-60 * arrow[0], 60 * arrow[1]); this.draw(); }
     else if (arrow) this.step(...arrow);
+    // In the order of the data: some node may be the nearest in no direction
+    else if (event.key === "PageDown") this.goTo((this.selected + 1) % this.nodes.n);
+    else if (event.key === "PageUp") this.goTo((Math.max(this.selected, 0) + this.nodes.n - 1) % this.nodes.n);
     else if (["+", "=", "-", "0"].includes(event.key)) this.zoomKey(event.key);
     else if (event.key === "Escape") this.select(-1);
     else return;

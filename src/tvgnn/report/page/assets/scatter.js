@@ -2,17 +2,14 @@
 
 const VERTEX = `#version 300 es
 in vec2 place; in vec4 color; in float shape;
-uniform vec2 scale, shift, cell; uniform mediump float size;
+uniform vec2 scale, shift; uniform mediump float size;
 out vec4 tint; flat out int kind;
 void main() {
-  vec2 corner = vec2(gl_VertexID & 1, (gl_VertexID >> 1) & 1) - 0.5;
-  gl_Position = vec4(place * scale + shift + corner * cell, 0.0, 1.0);
+  gl_Position = vec4(place * scale + shift, 0.0, 1.0);
   gl_PointSize = size; tint = color; kind = int(shape + 0.5);
 }`;
 
-const FULL_PIXEL = 6;
-
-// Shapes in the order of the markers: circle, square, triangle, diamond, triangle down, plus; 6 is a full pixel.
+// Shapes in the order of the markers: circle, square, triangle, diamond, triangle down, plus.
 const FRAGMENT = `#version 300 es
 precision mediump float;
 in vec4 tint; flat in int kind; uniform float size;
@@ -27,9 +24,40 @@ void main() {
   else if (kind == 4) d = max(0.87 * a.x - 0.49 * (0.95 - p.y), -p.y - 0.75);
   else if (kind == 5) d = max(min(a.x, a.y) - 0.33, max(a.x, a.y) - 0.95);
   float cover = clamp(0.5 - d * size * 0.5, 0.0, 1.0);
-  if (kind == 6) cover = 1.0;
   result = vec4(tint.rgb, 1.0) * (tint.a * cover);
 }`;
+
+// Nodes that are the pixels of a picture: one rectangle with the picture on it. As points they would vanish where their
+// middle leaves the map, and could not grow beyond the largest point.
+const PICTURE_VERTEX = `#version 300 es
+uniform vec4 box;
+out vec2 at;
+void main() {
+  at = vec2(gl_VertexID & 1, gl_VertexID >> 1);
+  gl_Position = vec4(mix(box.xy, box.zw, at), 0.0, 1.0);
+}`;
+
+const PICTURE_FRAGMENT = `#version 300 es
+precision mediump float;
+in vec2 at; uniform sampler2D picture;
+out vec4 result;
+void main() {
+  vec4 color = texture(picture, at);
+  result = vec4(color.rgb * color.a, color.a);
+}`;
+
+function makeProgram(gl, vertex, fragment) {
+  const program = gl.createProgram();
+  for (const [type, source] of [[gl.VERTEX_SHADER, vertex], [gl.FRAGMENT_SHADER, fragment]]) {
+    const shader = gl.createShader(type);
+    gl.shaderSource(shader, source);
+    gl.compileShader(shader);
+    gl.attachShader(program, shader);
+  }
+  gl.linkProgram(program);
+  if (!gl.getProgramParameter(program, gl.LINK_STATUS)) throw new Error(`WebGL: ${gl.getProgramInfoLog(program)}`);
+  return program;
+}
 
 class Scatter {
   constructor(canvas, count) {
@@ -47,24 +75,18 @@ class Scatter {
 
   prepare() {
     const gl = this.gl;
-    const program = gl.createProgram();
-    for (const [type, source] of [[gl.VERTEX_SHADER, VERTEX], [gl.FRAGMENT_SHADER, FRAGMENT]]) {
-      const shader = gl.createShader(type);
-      gl.shaderSource(shader, source);
-      gl.compileShader(shader);
-      gl.attachShader(program, shader);
-    }
-    gl.linkProgram(program);
-    if (!gl.getProgramParameter(program, gl.LINK_STATUS)) throw new Error(`WebGL: ${gl.getProgramInfoLog(program)}`);
-    gl.useProgram(program);
+    const program = makeProgram(gl, VERTEX, FRAGMENT), picture = makeProgram(gl, PICTURE_VERTEX, PICTURE_FRAGMENT);
+    this.programs = { points: program, picture };
     gl.enable(gl.BLEND);
     gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
-    this.uniform = Object.fromEntries(["scale", "shift", "cell", "size"].map((name) => [name, gl.getUniformLocation(program, name)]));
-    this.attributes = [];
+    this.uniform = Object.fromEntries(["scale", "shift", "size"].map((name) => [name, gl.getUniformLocation(program, name)]));
+    this.uniform.box = gl.getUniformLocation(picture, "box");
+    gl.bindTexture(gl.TEXTURE_2D, gl.createTexture());
+    for (const [name, value] of [["MIN", gl.LINEAR], ["MAG", gl.NEAREST]]) gl.texParameteri(gl.TEXTURE_2D, gl[`TEXTURE_${name}_FILTER`], value);
+    for (const side of "ST") gl.texParameteri(gl.TEXTURE_2D, gl[`TEXTURE_WRAP_${side}`], gl.CLAMP_TO_EDGE);
     const attribute = (name, parts, type, scaled) => {
       const buffer = gl.createBuffer();
       const place = gl.getAttribLocation(program, name);
-      this.attributes.push(place);
       gl.bindBuffer(gl.ARRAY_BUFFER, buffer);
       gl.enableVertexAttribArray(place);
       gl.vertexAttribPointer(place, parts, type, scaled, 0, 0);
@@ -86,8 +108,15 @@ class Scatter {
   }
 
   send() {
-    const gl = this.gl;
+    const gl = this.gl, { width, height } = DATA.picture || {};
+    if (this.layout.step && !gl) {
+      this.picture = Object.assign(document.createElement("canvas"), { width, height });
+      this.picture.getContext("2d").putImageData(new ImageData(new Uint8ClampedArray(this.colors), width, height), 0, 0);
+    }
     if (!gl) return;
+    // One that no texture can hold is drawn as points
+    this.textured = Boolean(this.layout.step) && Math.max(width, height) <= gl.getParameter(gl.MAX_TEXTURE_SIZE);
+    if (this.textured) gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGBA, width, height, 0, gl.RGBA, gl.UNSIGNED_BYTE, this.colors);
     for (const [name, values] of [["points", this.layout.points], ["colors", this.colors], ["shapes", this.shapes]]) {
       gl.bindBuffer(gl.ARRAY_BUFFER, this.buffers[name]);
       gl.bufferData(gl.ARRAY_BUFFER, values, gl.STATIC_DRAW);
@@ -147,7 +176,7 @@ class Scatter {
   }
 
   size() {
-    if (this.layout.step) return Math.max(1, this.layout.step * this.zoom) + 0.6;
+    if (this.layout.step) return Math.max(1, this.layout.step * this.zoom);
     const base = Math.min(Math.max(Math.sqrt((0.16 * this.width * this.height) / this.count), 2.2), 9);
     return Math.min(base * Math.max(1, Math.pow(this.zoom / this.fitted, 0.45)), 18);
   }
@@ -162,22 +191,38 @@ class Scatter {
     gl.viewport(0, 0, this.canvas.width, this.canvas.height);
     gl.clearColor(0, 0, 0, 0);
     gl.clear(gl.COLOR_BUFFER_BIT);
+    if (this.textured) {
+      const [left, top, right, bottom] = this.pictureBox();
+      gl.useProgram(this.programs.picture);
+      gl.uniform4f(this.uniform.box, (2 * left) / this.width - 1, 1 - (2 * top) / this.height, (2 * right) / this.width - 1, 1 - (2 * bottom) / this.height);
+      gl.drawArrays(gl.TRIANGLE_STRIP, 0, 4);
+      return;
+    }
+    gl.useProgram(this.programs.points);
     const scale = [(2 * this.zoom) / this.width, (2 * this.zoom) / this.height];
     gl.uniform2f(this.uniform.scale, scale[0], scale[1]);
     gl.uniform2f(this.uniform.shift, -this.center[0] * scale[0], -this.center[1] * scale[1]);
-    const size = this.size(), grid = Boolean(this.layout.step);
-    gl.uniform1f(this.uniform.size, size * this.ratio);
-    gl.uniform2f(this.uniform.cell, ...(grid ? [(2 * size) / this.width, (2 * size) / this.height] : [0, 0]));
-    for (const place of this.attributes) gl.vertexAttribDivisor(place, grid ? 1 : 0);
-    // Points vanish when their middle leaves the map, and have a largest size: pixels are squares of two triangles
-    if (grid) gl.drawArraysInstanced(gl.TRIANGLE_STRIP, 0, 4, this.count);
-    else gl.drawElements(gl.POINTS, this.count, gl.UNSIGNED_INT, 0);
+    gl.uniform1f(this.uniform.size, this.size() * this.ratio);
+    gl.drawElements(gl.POINTS, this.count, gl.UNSIGNED_INT, 0);
+  }
+
+  // Left, top, right and bottom of all pixels together, half a pixel beyond the middles of the outer ones
+  pictureBox() {
+    const { step, extent } = this.layout;
+    return [...this.toScreen(-step / 2, extent[1] + step / 2), ...this.toScreen(extent[0] + step / 2, -step / 2)];
   }
 
   drawPlain() {
     const plain = this.plain;
     plain.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
     plain.clearRect(0, 0, this.width, this.height);
+    if (this.layout.step) {
+      const [left, top, right, bottom] = this.pictureBox();
+      plain.imageSmoothingEnabled = this.layout.step * this.zoom < 1;
+      plain.drawImage(this.picture, left, top, right - left, bottom - top);
+      plain.imageSmoothingEnabled = true;
+      return;
+    }
     const size = this.size(), half = size / 2, { colors, shapes } = this, stamps = new Map();
     const small = size * this.ratio < 4;  // no shape can be told, and squares are filled several times faster
     let last = -1;
@@ -187,7 +232,7 @@ class Scatter {
       const at = 4 * node;
       const code = ((colors[at] << 24) | (colors[at + 1] << 16) | (colors[at + 2] << 8) | colors[at + 3]) >>> 0;
       const color = () => `rgba(${colors[at]},${colors[at + 1]},${colors[at + 2]},${colors[at + 3] / 255})`;
-      if (small || shapes[node] === FULL_PIXEL) {
+      if (small) {
         if (code !== last) plain.fillStyle = color();
         last = code;
         plain.fillRect(x - half, y - half, size, size);
