@@ -298,3 +298,11 @@ def test_sparse_features_give_the_same_page():
     dense = cliques_view()
     sparse = cliques_view(x=sp.csr_array(dense.x))
     assert clustering_page(sparse, projection="pca") == clustering_page(dense, projection="pca")
+
+
+def test_the_target_is_checked_before_the_page_is_made(tmp_path, monkeypatch):
+    monkeypatch.setattr("tvgnn.report.page.build.clustering_page", lambda *_, **__: pytest.fail("the page was made"))
+    with pytest.raises(DataError, match="its folder does not exist"):
+        write_page(tmp_path / "nope/page.html", cliques_view())
+    with pytest.raises(DataError, match="got a folder"):
+        write_page(tmp_path, cliques_view())

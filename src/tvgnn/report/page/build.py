@@ -13,7 +13,7 @@ from typing import Any
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
-from tvgnn.report.page.files import replaced_file
+from tvgnn.report.page.files import check_target, replaced_file
 from tvgnn.report.page.findings import counted, findings, sentences
 from tvgnn.report.page.images import original, segmentation
 from tvgnn.report.page.layouts import MapKind, layouts
@@ -111,6 +111,7 @@ def write_page(path: str | Path, view: ClusteringView, **options: Any) -> None:
     DataError
         The file cannot be written.
     """
+    check_target(path)  # a map of many nodes takes a while
     # A lone surrogate, which a damaged id can hold, has no UTF-8: the browser shows its reference as a placeholder
     page = clustering_page(view, **options).encode("utf-8", "xmlcharrefreplace")
     with replaced_file(path) as part:

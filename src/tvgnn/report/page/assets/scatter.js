@@ -38,7 +38,7 @@ void main() {
 }`;
 
 const PICTURE_FRAGMENT = `#version 300 es
-precision mediump float;
+precision highp float;
 in vec2 at; uniform sampler2D picture;
 out vec4 result;
 void main() {
