@@ -98,7 +98,7 @@ def test_hostile_text_stays_text():
     assert reader.data["classes"]["names"] == list(HOSTILE[:3])
     assert IMAGE in reader.text
     assert "${alert(3)} {{ 7 * 7 }}" in [button.get("title") for button in reader.all("button")]
-    assert "49" not in page.replace(reader.scripts[0], "").replace(reader.scripts[1], "")
+    assert "${alert(3)} 49" not in page
 
 
 def test_a_file_with_a_lone_surrogate_can_be_written(tmp_path):
