@@ -1,6 +1,10 @@
 """``tvgnn report`` and ``tvgnn demo``."""
 
+import errno
+import importlib.util
 import json
+import os
+from pathlib import Path
 
 import matplotlib.image
 import pytest
@@ -94,6 +98,112 @@ def test_report_refuses_a_folder_without_its_model(tvgnn, tmp_path):
     result = tvgnn("report", "out")
     assert result.code == 2
     assert "model.safetensors" in result.error
+
+
+def written(folder):
+    """Names of all files below a folder, with the time that each was changed."""
+    return {file: file.stat().st_mtime_ns for file in folder.rglob("*")}
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--html", "nope/page.html"), "nope/page.html: its folder does not exist"),
+        (("--figure", "nope/a.png"), "nope/a.png: its folder does not exist"),
+        (("--html", "out"), "out: expected the name of a file, got a folder"),
+        (("--figure", "folder.png"), "folder.png: expected the name of a file, got a folder"),
+        (("--html", "pipe"), "pipe: expected the name of a file, got something that is none"),
+        (("--figure", "a.svg", "--html", "./a.svg"), "--figure and --html to be two files"),
+        (("--figure", "a.txt"), "a.txt: expected a file name that ends in .png, .pdf, .svg"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
+)
+def test_report_refuses_targets_before_anything_is_written(tvgnn, tmp_path, options, message):
+    tvgnn(*RING)
+    (tmp_path / "folder.png").mkdir()
+    os.mkfifo(tmp_path / "pipe")
+    before = written(tmp_path)
+    result = tvgnn("report", "out", "--map", "pca", *options)
+    assert result.code == 2
+    assert message in result.error
+    assert result.out == ""
+    assert written(tmp_path) == before
+
+
+def test_report_asks_for_umap_before_anything_is_written(tvgnn, tmp_path, monkeypatch):
+    tvgnn(*RING)
+    before = written(tmp_path)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    result = tvgnn("report", "out", "--map", "umap")
+    assert result.code == 2
+    assert "pip install 'tvgnn[viz]'" in result.error
+    assert result.out == ""
+    assert written(tmp_path) == before
+
+
+@pytest.mark.parametrize("target", ["figure", "page"])
+def test_report_leaves_what_is_there_on_a_full_disk(tvgnn, tmp_path, monkeypatch, target):
+    tvgnn(*RING)
+    (tmp_path / "a.png").write_text("old figure")
+    (tmp_path / "a.html").write_text("old page")
+
+    def full(path, *rest):
+        path.write_text("half")
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    if target == "figure":
+        monkeypatch.setattr("tvgnn.report.figures.save_figure", lambda figure, path: full(path))
+    else:
+        monkeypatch.setattr(Path, "write_bytes", full)
+    result = tvgnn("report", "out", "--map", "pca", "--figure", "a.png", "--html", "a.html")
+    assert result.code == 2
+    assert "could not be written: No space left on device" in result.error
+    assert (tmp_path / "a.html").read_text() == "old page"
+    assert (target == "page") or (tmp_path / "a.png").read_text() == "old figure"
+    assert {file.name for file in tmp_path.iterdir()} == {"out", "a.png", "a.html"}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"acc": None}, {"notes": None}, {"versions": None}, {"nmi": None, "acc": None}, {"peak_rss_bytes": None}],
+    ids=str,
+)
+def test_report_does_without_what_metrics_lack(tvgnn, tmp_path, change):
+    tvgnn(*RING)
+    file = tmp_path / "out/metrics.json"
+    metrics = json.loads(file.read_text())
+    for entries in (metrics | change, {key: value for key, value in metrics.items() if key not in change}):
+        file.write_text(json.dumps(entries))
+        result = tvgnn("report", "out", "--map", "pca")
+        assert result.code == 0, result.err
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("versions", ["torch"]),
+        ("notes", "text"),
+        ("notes", 3),
+        ("nmi", "high"),
+        ("epochs", True),
+        ("cluster_sizes", 5),
+        ("cluster_sizes", []),
+        ("cluster_sizes", [1, "2"]),
+        ("converged", "yes"),
+        ("n_test", 5),
+        ("loss", float("nan")),
+    ],
+)
+def test_report_names_the_metric_that_is_none(tvgnn, tmp_path, key, value):
+    tvgnn(*RING)
+    file = tmp_path / "out/metrics.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | {key: value}))
+    before = written(tmp_path)
+    result = tvgnn("report", "out", "--map", "pca")
+    assert result.code == 2
+    assert "out/metrics.json: expected" in result.error
+    assert key in result.error
+    assert written(tmp_path) == before
 
 
 def test_demo_compares_the_methods_and_draws_a_figure(tvgnn, tmp_path, monkeypatch):

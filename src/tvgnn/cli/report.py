@@ -13,6 +13,7 @@ from tvgnn.errors import DataError
 if TYPE_CHECKING:
     from tvgnn.estimators.clustering import TVClustering
     from tvgnn.io.run_context import RunContext
+    from tvgnn.report.page import ClusteringView
 
 __all__ = ["draw_page", "draw_run", "report"]
 
@@ -50,49 +51,59 @@ def report(
     metrics = _read_metrics(run_dir)
     from rich.console import Console
 
+    from tvgnn.report.tables import metrics_table
+
     if metrics.get("task") == "classification":
         if figure is not None or html is not None:
             option = "--figure" if figure is not None else "--html"
             raise ValueError(f"expected {option} with a clustering, got a classification, which has none")
-        from tvgnn.report.tables import metrics_table
-
         Console().print(metrics_table(metrics))
         return
 
-    from tvgnn.estimators.clustering import TVClustering
-    from tvgnn.report.tables import metrics_table
-
-    estimator = TVClustering.load(run_dir)
-    Console().print(metrics_table(metrics))
     target = figure or run_dir / FIGURE_FILE
-    draw_run(target, estimator, str(metrics.get("dataset", run_dir.name)))
-    print(f"wrote {target}")
-    if no_html:
-        return
+    page = None if no_html else html or run_dir / PAGE_FILE
+    _check_targets(target, page, projection)
+    from tvgnn.estimators.clustering import TVClustering
     from tvgnn.io.run_context import read_context
 
-    page = html or run_dir / PAGE_FILE
-    draw_page(page, estimator, metrics, read_context(run_dir), projection.value)
-    print(f"wrote {page}; open it in a browser")
+    estimator = TVClustering.load(run_dir)
+    view = None if page is None else _view(estimator, metrics, read_context(run_dir))
+    Console().print(metrics_table(metrics))
+    draw_run(target, estimator, str(metrics.get("dataset", run_dir.name)))
+    print(f"wrote {target}")
+    if page is not None and view is not None:
+        from tvgnn.report.page import write_page
+
+        write_page(page, view, projection=projection.value)
+        print(f"wrote {page}; open it in a browser")
 
 
 def draw_run(path: Path, estimator: TVClustering, dataset: str) -> None:
-    """Draw a fitted clustering into a file."""
+    """Draw a fitted clustering into a file, completely or not at all."""
     from tvgnn.report.figures import clustering_figure, save_figure
+    from tvgnn.report.page.files import replaced_file
 
     nodes, clusters = estimator.graph_.num_nodes, estimator.n_clusters_found_
     title = f"{dataset}: {nodes:,} nodes, {clusters} clusters"
-    save_figure(clustering_figure(estimator.embedding_, estimator.assignments_, estimator.loss_history_, title), path)
+    figure = clustering_figure(estimator.embedding_, estimator.assignments_, estimator.loss_history_, title)
+    with replaced_file(path) as part:
+        save_figure(figure, part)
 
 
 def draw_page(
     path: Path, estimator: TVClustering, metrics: dict[str, Any], context: RunContext, projection: str = "auto"
 ) -> None:
     """Write the page of a fitted clustering into a file."""
-    from tvgnn.report.page import ClusteringView, Picture, write_page
+    from tvgnn.report.page import write_page
+
+    write_page(path, _view(estimator, metrics, context), projection=projection)
+
+
+def _view(estimator: TVClustering, metrics: dict[str, Any], context: RunContext) -> ClusteringView:
+    from tvgnn.report.page import ClusteringView, Picture
 
     graph = estimator.graph_
-    view = ClusteringView(
+    return ClusteringView(
         estimator.assignments_,
         graph.adjacency(),
         str(metrics.get("dataset", "clustering")),
@@ -107,13 +118,31 @@ def draw_page(
         loss_history=estimator.loss_history_,
         metrics=metrics,
     )
-    write_page(path, view, projection=projection)
+
+
+def _check_targets(figure: Path, page: Path | None, projection: Projection) -> None:
+    """Refuse what could not be written, before anything is printed or written."""
+    from importlib.util import find_spec
+
+    from tvgnn.report.figures import FORMATS
+    from tvgnn.report.page.files import check_target
+
+    if figure.suffix.lower() not in FORMATS:
+        raise ValueError(f"{figure}: expected a file name that ends in {', '.join(FORMATS)}")
+    drawn = check_target(figure)
+    if page is None:
+        return
+    if check_target(page) == drawn:
+        raise ValueError(f"expected --figure and --html to be two files, got {figure} for both")
+    if projection is Projection.umap and find_spec("umap") is None:
+        raise DataError("--map umap needs umap-learn; install it with: pip install 'tvgnn[viz]', or pass --map pca")
 
 
 def _read_metrics(run_dir: Path) -> dict[str, Any]:
     import json
 
     from tvgnn.io.run_folder import METRICS_FILE
+    from tvgnn.report.page.run_metrics import checked_metrics
 
     path = run_dir / METRICS_FILE
     try:
@@ -122,6 +151,7 @@ def _read_metrics(run_dir: Path) -> dict[str, Any]:
         raise DataError(f"{path}: expected a run folder, found no {METRICS_FILE}; pass what --out named") from None
     except (ValueError, OSError) as error:
         raise DataError(f"{path}: not readable as a run's metrics: {error}; run it again") from None
-    if not isinstance(metrics, dict):
-        raise DataError(f"{path}: expected a JSON object, got {type(metrics).__name__}; run it again")
-    return metrics
+    try:
+        return checked_metrics(metrics)
+    except DataError as error:
+        raise DataError(f"{path}: {error}; run it again") from None

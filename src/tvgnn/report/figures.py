@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["clustering_figure", "principal_components", "save_figure"]
 
-_FORMATS = (".png", ".pdf", ".svg")
+FORMATS = (".png", ".pdf", ".svg")
 _BLOCK = 8_192  # rows that are float64 at a time
 _MAX_ROWS = 2_000  # of the assignment matrix: above the height of the picture in pixels
 
@@ -121,8 +121,8 @@ def save_figure(figure: Figure, path: str | Path, dpi: int = 150) -> None:
     ValueError
         If the ending is another one.
     """
-    if Path(path).suffix.lower() not in _FORMATS:
-        raise ValueError(f"{path}: expected a file name that ends in {', '.join(_FORMATS)}")
+    if Path(path).suffix.lower() not in FORMATS:
+        raise ValueError(f"{path}: expected a file name that ends in {', '.join(FORMATS)}")
     figure.savefig(path, dpi=dpi)
 
 

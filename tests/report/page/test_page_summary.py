@@ -6,9 +6,10 @@ import scipy.sparse as sp
 from page_cases import cliques_view, soft
 
 from tvgnn.report.page import ClusteringView
-from tvgnn.report.page.findings import findings
+from tvgnn.report.page.findings import findings, sentences
 from tvgnn.report.page.loss_curve import loss_curve
 from tvgnn.report.page.payload import class_colors
+from tvgnn.report.page.run_metrics import checked_metrics
 from tvgnn.report.page.summary import (
     cluster_edges,
     confusion,
@@ -79,7 +80,7 @@ def test_among_equally_sure_nodes_neighbors_decide():
 def test_confusion_skips_unknown_classes():
     view = cliques_view(y=np.array([-1] * 5 + [0] * 5 + [1] * 5))
     assert confusion(view).tolist() == [[0, 0, 0], [5, 0, 0], [0, 5, 0]]
-    assert class_colors(view)[:2] == [1, 2]  # the colour of the cluster that each class matches
+    assert class_colors(confusion(view))[:2] == [1, 2]  # the colour of the cluster that each class matches
 
 
 def titles(view):
@@ -102,7 +103,10 @@ def titles(view):
         ({"assignments": soft(np.repeat([0, 1, 2], 5), 3, 0.34)}, "nearly uniform"),
         ({"assignments": soft(np.repeat([0, 1, 2], 5), 3, 0.55)}, "not sharp: 55 % on average"),
         ({"metrics": {"modularity": 0.1}}, "few more edges than chance would give them (modularity 0.10)"),
-        ({"assignments": soft(np.arange(15) % 3, 3)}, "of the nodes have most of their edges in other clusters"),
+        (
+            {"assignments": soft(np.arange(15) % 3, 3)},
+            "nodes have most of their edges' weight in other clusters",
+        ),
     ],
 )
 def test_findings(parts, words):
@@ -122,3 +126,26 @@ def test_loss_curve():
     assert loss_curve([1.0]) is None
     assert loss_curve([1.0] * 5).y_ticks
     assert loss_curve(np.linspace(1, 0, 5000)).path.count("L") == 599
+
+
+@pytest.mark.parametrize(
+    ("metrics", "words"),
+    [
+        ({"nmi": 0.5, "acc": 0.25}, "Agreement with the known classes: NMI 0.500, accuracy 0.250."),
+        ({"nmi": 0.5}, "Agreement with the known classes: NMI 0.500."),
+        ({"acc": 0.25, "nmi": None}, "Agreement with the known classes: accuracy 0.250."),
+    ],
+)
+def test_agreement_tells_what_is_known(metrics, words):
+    view = cliques_view(metrics=metrics)
+    assert words in sentences(view, cluster_edges(view))
+
+
+def test_metrics_may_be_numpys():
+    given = {
+        "cluster_sizes": np.array([3, 2]),
+        "converged": np.bool_(True),
+        "nmi": np.float32(0.5),
+        "epochs": np.int64(3),
+    }
+    assert checked_metrics(given) == {"cluster_sizes": [3, 2], "converged": True, "nmi": 0.5, "epochs": 3}

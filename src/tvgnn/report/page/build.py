@@ -13,12 +13,13 @@ from typing import Any
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
-from tvgnn.report.page.findings import findings, sentences
+from tvgnn.report.page.files import check_target, replaced_file
+from tvgnn.report.page.findings import counted, findings, sentences
 from tvgnn.report.page.images import original, segmentation
 from tvgnn.report.page.layouts import MapKind, layouts
 from tvgnn.report.page.loss_curve import loss_curve
 from tvgnn.report.page.payload import page_data, script_json
-from tvgnn.report.page.summary import cluster_edges, feature_differences, neighbor_agreement
+from tvgnn.report.page.summary import cluster_edges, confusion, feature_differences, neighbor_agreement
 from tvgnn.report.page.tables import MOST_CLUSTERS, cluster_rows, edge_table, label_table
 from tvgnn.report.page.view import ClusteringView
 from tvgnn.report.palette import COLORS, MARKERS, UNKNOWN
@@ -70,8 +71,10 @@ def clustering_page(view: ClusteringView, *, projection: MapKind = "auto", rando
     """
     edges, agreement = cluster_edges(view), neighbor_agreement(view)
     differences = feature_differences(view)
-    data = page_data(view, layouts(view, projection, random_state), agreement, differences)
-    rows = cluster_rows(view, edges, agreement, differences)
+    counts = None if view.y is None else confusion(view)
+    data = page_data(view, layouts(view, projection, random_state), agreement, differences, counts)
+    rows = cluster_rows(view, edges, agreement, differences, counts)
+    n_used = int((view.sizes > 0).sum())
     script = _script()
     return _template().render(
         view=view,
@@ -83,14 +86,15 @@ def clustering_page(view: ClusteringView, *, projection: MapKind = "auto", rando
         shapes=[(marker, _SHAPES[marker]) for marker in MARKERS],
         sentences=sentences(view, edges),
         findings=findings(view, edges, agreement),
-        notes=[str(note) for note in view.metrics.get("notes", ())],
+        notes=view.metrics.get("notes", ()),
         rows=rows,
-        hidden_clusters=max(0, int((view.sizes > 0).sum()) - MOST_CLUSTERS),
+        n_used=n_used,
+        hidden_clusters=max(0, n_used - MOST_CLUSTERS),
         edges=edge_table(view, edges),
-        labels=label_table(view),
+        labels=label_table(view, counts),
         curve=loss_curve(view.loss_history),
         metrics=metric_rows(view.metrics),
-        versions=view.metrics.get("versions") or {},
+        versions=view.metrics.get("versions", {}),
         original=original(view),
         segmentation=segmentation(view),
         features_left_out=data["features"]["total"] - len(data["features"]["list"]),
@@ -100,10 +104,18 @@ def clustering_page(view: ClusteringView, *, projection: MapKind = "auto", rando
 
 
 def write_page(path: str | Path, view: ClusteringView, **options: Any) -> None:
-    """Write :func:`clustering_page` into a file."""
+    """Write :func:`clustering_page` into a file, new or in place of one, completely or not at all.
+
+    Raises
+    ------
+    DataError
+        The file cannot be written.
+    """
+    check_target(path)  # a map of many nodes takes a while
     # A lone surrogate, which a damaged id can hold, has no UTF-8: the browser shows its reference as a placeholder
     page = clustering_page(view, **options).encode("utf-8", "xmlcharrefreplace")
-    Path(path).write_bytes(page)
+    with replaced_file(path) as part:
+        part.write_bytes(page)
 
 
 def _asset(name: str) -> str:
@@ -122,6 +134,7 @@ def _template() -> Any:
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
     )
     environment.filters["percent"] = lambda share: f"{100 * share:.0f}" if share >= 0.995 else f"{100 * share:.1f}"
+    environment.filters["counted"] = counted
     environment.filters["number"] = lambda value: f"{value:.4g}"
     environment.filters["short"] = lambda value: f"{value:.3g}"
     environment.filters["thousands"] = lambda value: f"{value:,}"

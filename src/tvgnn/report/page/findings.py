@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from tvgnn.report.page.view import ClusteringView
 
-__all__ = ["Finding", "findings", "sentences"]
+__all__ = ["Finding", "counted", "findings", "sentences"]
 
 _UNEVEN = 3  # times as large, or small, as the mean
 _SHARP = 0.7
@@ -33,16 +33,17 @@ def sentences(view: ClusteringView, edges: NDArray[np.float64]) -> list[str]:
     used = view.sizes[view.sizes > 0]
     n_edges = view.adjacency.nnz // 2
     text = [
-        f"{view.n_nodes:,} nodes and {n_edges:,} edges fall into {_count(len(used), 'cluster')}"
-        + (f" of {used.min():,} to {used.max():,} nodes." if len(used) > 1 else ".")
+        f"{counted(view.n_nodes, 'node')} and {counted(n_edges, 'edge')} fall into {counted(len(used), 'cluster')}"
+        + (f" of {used.min():,} to {counted(int(used.max()), 'node')}." if len(used) > 1 else ".")
     ]
     if edges.sum() > 0:
         inside = np.trace(edges) / (np.trace(edges) + np.triu(edges, 1).sum())
         text.append(f"{_percent(inside)} of the edges' weight stays inside a cluster.")
     text.append(f"On average a node's own cluster holds {_percent(float(view.confidence.mean()))} of its assignment.")
-    agreement = view.metrics.get("nmi")
-    if agreement is not None:
-        text.append(f"Agreement with the known classes: NMI {agreement:.3f}, accuracy {view.metrics['acc']:.3f}.")
+    known = {"NMI": view.metrics.get("nmi"), "accuracy": view.metrics.get("acc")}
+    parts = [f"{name} {value:.3f}" for name, value in known.items() if value is not None]
+    if parts:
+        text.append(f"Agreement with the known classes: {', '.join(parts)}.")
     return text
 
 
@@ -95,7 +96,7 @@ def _not_converged(view: ClusteringView) -> Finding | None:
     if view.metrics.get("converged") is not False:
         return None
     epochs = view.metrics.get("epochs")
-    limit = f"after {epochs:,} epochs" if isinstance(epochs, int) else "at the limit of epochs"
+    limit = "at the limit of epochs" if epochs is None else f"after {counted(int(epochs), 'epoch')}"
     history = np.asarray(view.loss_history, dtype=np.float64)
     if len(history) >= 20:
         before, end = history[: -len(history) // 10].min(), history.min()
@@ -148,8 +149,8 @@ def _apart_from_neighbors(view: ClusteringView, agreement: NDArray[np.float64]) 
     if share < _UNNEIGHBORLY:
         return None
     return Finding(
-        f"{_percent(share)} of the nodes have most of their edges in other clusters",
-        "Colour the map by neighbours in the same cluster to see which.",
+        f"{_percent(share)} of the nodes have most of their edges' weight in other clusters",
+        "Colour the map by edge weight in its cluster to see which.",
     )
 
 
@@ -158,7 +159,7 @@ def _isolated(view: ClusteringView) -> Finding | None:
     if count < _ISOLATED * view.n_nodes:
         return None
     return Finding(
-        f"{_count(count, 'node has', 'nodes have')} no edges ({_percent(count / view.n_nodes)})",
+        f"{counted(count, 'node has', 'nodes have')} no edges ({_percent(count / view.n_nodes)})",
         "Only their features place them. If edges are missing, a nearest-neighbour graph can add some.",
     )
 
@@ -167,5 +168,12 @@ def _percent(share: float) -> str:
     return f"{100 * share:.0f} %" if 0.01 <= share <= 0.99 or share in (0, 1) else f"{100 * share:.1f} %"
 
 
-def _count(number: int, one: str, many: str | None = None) -> str:
+def counted(number: int, one: str, many: str | None = None) -> str:
+    """Return a number with its noun, singular or plural.
+
+    Examples
+    --------
+    >>> counted(1, "cluster"), counted(1200, "cluster"), counted(2, "node has", "nodes have")
+    ('1 cluster', '1,200 clusters', '2 nodes have')
+    """
     return f"{number:,} {one if number == 1 else many or one + 's'}"

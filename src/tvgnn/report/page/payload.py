@@ -15,7 +15,7 @@ from scipy.optimize import linear_sum_assignment
 
 from tvgnn.report._arrays import evenly
 from tvgnn.report.page.layouts import Layout
-from tvgnn.report.page.summary import FeatureDifferences, confusion
+from tvgnn.report.page.summary import FeatureDifferences
 from tvgnn.report.page.view import ClusteringView
 from tvgnn.report.palette import COLORS, MARKERS, UNKNOWN
 
@@ -46,9 +46,10 @@ def page_data(
     planes: list[Layout],
     agreement: NDArray[np.float64],
     differences: FeatureDifferences | None,
+    counts: NDArray[np.int64] | None,
     feature_bytes: int = FEATURE_BYTES,
 ) -> dict[str, Any]:
-    """Return everything that the script needs."""
+    """Return everything that the script needs; ``counts`` is :func:`confusion`, None without known classes."""
     data: dict[str, Any] = {
         "n": view.n_nodes,
         "k": view.n_clusters,
@@ -67,9 +68,9 @@ def page_data(
     }
     if view.node_ids is not None and not isinstance(view.node_ids, range):
         data["ids"] = _zip(json.dumps([str(node) for node in view.node_ids]).encode("ascii"))
-    if view.y is not None:
+    if counts is not None:
         codes = pack(view.y.astype(np.int32))
-        data["classes"] = {"names": view.class_names, "codes": codes, "colors": class_colors(view)}
+        data["classes"] = {"names": view.class_names, "codes": codes, "colors": class_colors(counts)}
     if view.adjacency.nnz <= _EDGE_ENTRIES:
         data["edges"] = {
             "start": pack(view.adjacency.indptr.astype(np.uint32)),
@@ -78,12 +79,12 @@ def page_data(
     return data
 
 
-def class_colors(view: ClusteringView) -> list[int]:
+def class_colors(counts: NDArray[np.int64]) -> list[int]:
     """Return for each class the cluster that matches it best (Kuhn-Munkres), whose colour it has; else a new number."""
-    clusters, classes = linear_sum_assignment(-confusion(view))
+    clusters, classes = linear_sum_assignment(-counts)
     matched = dict(zip(classes.tolist(), clusters.tolist(), strict=True))
-    others = itertools.count(view.n_clusters)
-    return [matched[code] if code in matched else next(others) for code in range(len(view.class_names))]
+    others = itertools.count(len(counts))
+    return [matched[code] if code in matched else next(others) for code in range(counts.shape[1])]
 
 
 def _zip(data: bytes) -> str:

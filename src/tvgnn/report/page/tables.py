@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tvgnn.report.page.images import tile_uris
-from tvgnn.report.page.summary import FeatureDifferences, confusion, doubtful_nodes, typical_nodes
+from tvgnn.report.page.summary import FeatureDifferences, doubtful_nodes, typical_nodes
 from tvgnn.report.page.view import ClusteringView
 
 __all__ = ["ClusterRow", "NodeCell", "cluster_rows", "edge_table", "label_table"]
@@ -53,10 +53,10 @@ def cluster_rows(
     edges: NDArray[np.float64],
     agreement: NDArray[np.float64],
     differences: FeatureDifferences | None,
+    counts: NDArray[np.int64] | None,
 ) -> list[ClusterRow]:
-    """Return the clusters in use by number, the largest 60 of more."""
+    """Return the clusters in use by number, the largest 60 of more; ``counts`` is :func:`confusion`, None without."""
     tables = {"typical": typical_nodes(view, agreement, _NODES), "doubtful": doubtful_nodes(view, agreement, _NODES)}
-    counts = None if view.y is None else confusion(view)
     volume = edges.sum(axis=1)  # the diagonal has each edge once, so an edge counts as one wherever it ends
     confidence = np.bincount(view.labels, view.confidence, minlength=view.n_clusters)
     largest = int(view.sizes.max())
@@ -94,11 +94,12 @@ def edge_table(view: ClusteringView, edges: NDArray[np.float64]) -> list[list[tu
     return [[(float(shares[i, j]), float(edges[i, j])) for j in shown] for i in shown]
 
 
-def label_table(view: ClusteringView) -> tuple[list[str], list[list[tuple[float, int]]]] | None:
+def label_table(
+    view: ClusteringView, counts: NDArray[np.int64] | None
+) -> tuple[list[str], list[list[tuple[float, int]]]] | None:
     """Return the most frequent classes, and for each shown cluster share and number of nodes of each; None without."""
-    if view.y is None:
+    if counts is None:
         return None
-    counts = confusion(view)
     classes = np.sort(np.argsort(-counts.sum(axis=0), kind="stable")[:MOST_CLUSTERS])
     total = np.maximum(counts.sum(axis=1, keepdims=True), 1)
     shown = _shown(view)

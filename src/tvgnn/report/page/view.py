@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 
 from tvgnn.errors import GraphError
 from tvgnn.report._arrays import as_rows, as_vector
+from tvgnn.report.page.inputs import as_adjacency, as_finite
+from tvgnn.report.page.run_metrics import checked_metrics
 
 __all__ = ["ClusteringView", "Picture"]
 
@@ -43,14 +45,14 @@ class ClusteringView:
     ----------
     assignments : ndarray of float, shape (N, K)
         Soft assignments; a node's cluster is the largest, its confidence that value.
-    adjacency : scipy CSR, shape (N, N)
-        Symmetric adjacency, ``Graph.adjacency()``.
+    adjacency : scipy sparse or array-like, shape (N, N)
+        Symmetric adjacency, ``Graph.adjacency()``; self-loops and stored zeros are left out.
     title : str
         Name of the data.
     embedding : ndarray of float, shape (N, H), optional
         What the map of the nodes is made of. Default: the assignments.
-    x : ndarray or scipy sparse, shape (N, F), optional
-        Features.
+    x : array-like or scipy sparse, shape (N, F), optional
+        Features, finite numbers.
     node_ids : sequence, optional
         Default: 0 to N-1.
     y : ndarray of int, shape (N,), optional
@@ -65,6 +67,13 @@ class ClusteringView:
         Loss of each epoch.
     metrics : mapping
         As in ``metrics.json``.
+
+    Raises
+    ------
+    GraphError
+        An array has another shape than the others ask for, or holds what is no finite number; row and column are named.
+    DataError
+        An entry of the metrics is not what a run writes.
     """
 
     assignments: Any
@@ -87,17 +96,12 @@ class ClusteringView:
 
         put("assignments", as_rows(self.assignments, "the assignments", shares=True).astype(np.float32))
         n = len(self.assignments)
-        if self.adjacency.shape != (n, n):
-            raise GraphError(f"expected an adjacency of shape ({n}, {n}), got {self.adjacency.shape}")
-        put("adjacency", sp.csr_array(self.adjacency))
+        put("adjacency", as_adjacency(self.adjacency, n))
+        put("metrics", checked_metrics(self.metrics))
         if self.x is not None:
-            put("x", sp.csr_array(self.x) if sp.issparse(self.x) else np.asarray(self.x))
-            if self.x.ndim != 2 or self.x.shape[0] != n:
-                raise GraphError(f"expected features of shape ({n}, F), got {self.x.shape}")
-        if self.embedding is None:
-            put("embedding", self.assignments)
-        elif len(self.embedding) != n or np.ndim(self.embedding) != 2:
-            raise GraphError(f"expected an embedding of shape ({n}, H), got {np.shape(self.embedding)}")
+            put("x", as_finite(self.x, "features", (n, "F")))
+        given = self.assignments if self.embedding is None else self.embedding
+        put("embedding", as_finite(given, "an embedding", (n, "H")))
         if self.positions is not None:
             put("positions", as_rows(self.positions, "the positions", rows=n, columns=2))
         if self.y is not None:
@@ -106,6 +110,7 @@ class ClusteringView:
             put("class_names", [*map(str, self.class_names), *map(str, range(len(self.class_names), codes))])
             if not codes:
                 put("y", None)
+        put("loss_history", _losses(self.loss_history))
         names = [str(i) for i in range(self.n_features)] if self.feature_names is None else self.feature_names
         put("feature_names", [str(name) for name in names])
         for what, got, wanted in (
@@ -171,3 +176,13 @@ class ClusteringView:
         """Return the features of some nodes as a dense array."""
         rows = self.x[nodes]
         return np.asarray(rows.toarray() if sp.issparse(rows) else rows, dtype=np.float64)
+
+
+def _losses(history: Any) -> list[float]:
+    try:
+        losses = np.asarray(history, dtype=np.float64)
+    except (TypeError, ValueError):
+        losses = np.empty((0, 0))
+    if losses.ndim != 1:
+        raise GraphError(f"expected loss_history as numbers, one an epoch, got {type(history).__name__} of others")
+    return losses.tolist()

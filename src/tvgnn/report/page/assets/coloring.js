@@ -5,17 +5,17 @@ class Coloring {
     this.nodes = nodes;
     this.shuffled = shuffle(nodes.n);
     this.choices = [
-      { group: "Clustering", name: "cluster", numbers: nodes.cluster, names: Array.from({ length: nodes.k }, (_, c) => `cluster ${c}`) },
-      { group: "Clustering", name: "confidence", levels: this.confidences(), low: 0, high: 1 },
-      { group: "Clustering", name: "neighbours in the same cluster", levels: this.agreements(), low: 0, high: 1 },
-      { group: "Clustering", name: "number of neighbours", ...this.degrees() },
+      { group: "Clustering", kind: "cluster", name: "cluster", numbers: nodes.cluster, names: Array.from({ length: nodes.k }, (_, c) => `cluster ${c}`) },
+      { group: "Clustering", kind: "confidence", name: "confidence", levels: this.confidences(), low: 0, high: 1 },
+      { group: "Clustering", kind: "agreement", name: "edge weight in its cluster", levels: this.agreements(), low: 0, high: 1, unknown: "no edges" },
+      { group: "Clustering", kind: "degree", name: "number of neighbours", ...this.degrees() },
     ];
     if (nodes.classes) this.choices.push(this.classes());
     if (DATA.picture && DATA.picture.kind === "pixels" && document.getElementById("original")) {
-      this.choices.push({ group: "Picture", name: "colours of the picture", picture: true });
+      this.choices.push({ group: "Picture", kind: "picture", name: "colours of the picture", picture: true });
     }
     for (const feature of DATA.features.list) {
-      this.choices.push({ group: "Features", name: feature.name, feature, low: feature.low, high: feature.high });
+      this.choices.push({ group: "Features", kind: "feature", name: feature.name, feature, low: feature.low, high: feature.high });
     }
   }
 
@@ -23,24 +23,33 @@ class Coloring {
     return Uint8Array.from({ length: this.nodes.n }, (_, i) => Math.round(255 * this.nodes.share(i)));
   }
 
+  // Levels are 0 to 255, and -1 where a node has no value
   agreements() {
-    return this.nodes.agreement.map((value) => (value === 255 ? 0 : Math.round((value / 254) * 255)));
+    return Int16Array.from(this.nodes.agreement, (value) => (value === 255 ? -1 : Math.round((value / 254) * 255)));
   }
 
+  // Few nodes have very many neighbours, so colours go by the root
   degrees() {
     const high = this.nodes.degree.reduce((a, b) => Math.max(a, b), 1);
-    return { low: 0, high, levels: Uint8Array.from(this.nodes.degree, (value) => Math.round((255 * Math.sqrt(value)) / Math.sqrt(high))), root: true };
+    return { low: 0, high, root: true, levels: Uint8Array.from(this.nodes.degree, (value) => Math.round(255 * Math.sqrt(value / high))) };
+  }
+
+  // Values that the legend names, each with its place on the ramp from 0 to 1
+  ticks({ low, high, root }) {
+    const middle = root ? Math.round(high / 4) : (low + high) / 2;
+    const inner = middle > low && middle < high ? [[root ? Math.sqrt(middle / high) : 0.5, middle]] : [];
+    return [[0, low], ...inner, [1, high]];
   }
 
   // A class has the colour of the cluster that it matches best
   classes() {
     const colors = DATA.classes.colors;
-    return { group: "Known classes", name: "class", numbers: this.nodes.classes, names: DATA.classes.names, colors };
+    return { group: "Known classes", kind: "class", name: "class", numbers: this.nodes.classes, names: DATA.classes.names, colors };
   }
 
-  async levels(choice) {
+  // What must be at hand before a choice is painted
+  async prepare(choice) {
     if (choice.feature && !choice.levels) choice.levels = await readFeature(choice.feature);
-    return choice.levels;
   }
 
   number(choice, node) {
@@ -48,39 +57,39 @@ class Coloring {
     return number < 0 || !choice.colors ? number : choice.colors[number];
   }
 
-  // Fill a scatter; only: one cluster or class that stays in front, the others fade
-  async paint(scatter, choice, only) {
+  // Fill a scatter at once, with a prepared choice; only: one cluster or class that stays in front, the others fade
+  paint(scatter, choice, only) {
     const n = this.nodes.n, grid = Boolean(scatter.layout.step);
-    const levels = choice.numbers || choice.picture ? null : await this.levels(choice);
+    const { levels } = choice;
     const pixels = choice.picture ? pictureColors() : null;
     const ramp = levels ? rampTable() : null;
     const full = grid ? 255 : 215, faded = grid ? 40 : 14;
     for (let i = 0; i < n; i++) {
-      const color = levels ? ramp[levels[i]] : pixels ? pixels.subarray(4 * i, 4 * i + 3) : numberColor(this.number(choice, i));
+      const color = levels ? (levels[i] < 0 ? valueUnknown() : ramp[levels[i]]) : pixels ? pixels.subarray(4 * i, 4 * i + 3) : numberColor(this.number(choice, i));
       scatter.colors[4 * i] = color[0];
       scatter.colors[4 * i + 1] = color[1];
       scatter.colors[4 * i + 2] = color[2];
       scatter.colors[4 * i + 3] = only && only.numbers[i] !== only.number ? faded : full;
-      scatter.shapes[i] = grid ? 6 : choice.numbers ? numberShape(this.number(choice, i)) : 0;
+      scatter.shapes[i] = !grid && choice.numbers ? numberShape(this.number(choice, i)) : 0;
     }
     this.sort(scatter.order, levels, only);
   }
 
   // Large values and what is picked out are drawn last; else at random, so that no cluster hides the others
   sort(order, levels, only) {
-    const n = this.nodes.n, counts = new Uint32Array(514);
-    const key = (i) => 1 + (levels ? levels[i] : 0) + (only && only.numbers[i] === only.number ? 256 : 0);
+    const n = this.nodes.n, counts = new Uint32Array(515);
+    const key = (i) => 1 + (levels ? levels[i] + 1 : 0) + (only && only.numbers[i] === only.number ? 257 : 0);
     for (let i = 0; i < n; i++) counts[key(i)]++;
-    for (let c = 1; c < 514; c++) counts[c] += counts[c - 1];
+    for (let c = 1; c < 515; c++) counts[c] += counts[c - 1];
     for (const i of this.shuffled) order[counts[key(i) - 1]++] = i;
   }
 
+  // Name and value of a node under a choice, where the other lines do not tell it already
   text(choice, node) {
-    if (choice.numbers || choice.picture || !choice.levels) return null;
-    if (choice.name === "number of neighbours") return `${choice.name}: ${this.nodes.degree[node]}`;
-    if (choice.feature) return `${choice.name}: ≈ ${short(choice.low + (choice.levels[node] / 255) * (choice.high - choice.low))}`;
-    if (choice.name === "confidence") return null;
-    return `${choice.name}: ${this.nodes.agreement[node] === 255 ? "has none" : percent(this.nodes.agreement[node] / 254)}`;
+    if (choice.kind === "degree") return [choice.name, String(this.nodes.degree[node])];
+    if (choice.kind === "agreement") return [choice.name, choice.levels[node] < 0 ? choice.unknown : this.nodes.insideText(node)];
+    if (choice.kind === "feature") return [choice.name, `≈ ${short(choice.low + (choice.levels[node] / 255) * (choice.high - choice.low))}`];
+    return null;
   }
 }
 

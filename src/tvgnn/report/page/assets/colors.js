@@ -27,6 +27,11 @@ function rampStops() {
   return RAMPS[dark.matches ? "dark" : "light"];
 }
 
+// A quantity that a node does not have: of another hue than the ramps, whose pale end is a small value
+function valueUnknown() {
+  return dark.matches ? [152, 120, 78] : [217, 185, 140];
+}
+
 // 256 colours, for quantities in bytes.
 function rampTable() {
   const stops = rampStops().map(rgb);
@@ -37,9 +42,9 @@ function rampTable() {
   });
 }
 
-function markerIcon(number) {
+function markerIcon(number, color = numberColor(number)) {
   const icon = document.querySelector(`#shapes [data-shape="${numberShape(number)}"]`).cloneNode(true);
   icon.removeAttribute("data-shape");
-  icon.querySelector("path").setAttribute("fill", `rgb(${numberColor(number)})`);
+  icon.querySelector("path").setAttribute("fill", `rgb(${color})`);
   return icon;
 }

@@ -29,6 +29,7 @@ async function readNodes() {
   nodes.layouts = await Promise.all(DATA.layouts.map(async (layout) => ({ ...layout, points: await unpack(layout.points) })));
   nodes.id = (i) => (nodes.ids ? nodes.ids[i] : String(i));
   nodes.share = (i, place = 0) => shares[i * nodes.top + place] / 65535;
+  nodes.insideText = (i) => `${Math.round((100 * agreement[i]) / 254)} %`;  // kept in steps of 0.4 %
   nodes.className = (i) => (nodes.classes && nodes.classes[i] >= 0 ? DATA.classes.names[nodes.classes[i]] : null);
   return nodes;
 }

@@ -13,33 +13,39 @@ class NodeMap {
     this.scatter = new Scatter(this.canvas, nodes.n);
     this.coloring = new Coloring(nodes);
     this.selected = -1;
+    // What is wanted; what is drawn follows it, later where a feature must be unpacked first
+    this.plane = 0;
+    this.choice = this.coloring.choices[0];
     this.only = null;
+    this.shown = { plane: -1, choice: this.choice };
+    this.turn = 0;
     this.fillSelects(find("layout"), find("color"));
     this.scatter.resize();
     this.listen();
   }
 
-  async start() {
-    this.usePlane(0);
-    await this.repaint();
+  start() {
+    return this.repaint();
   }
 
   fillSelects(plane, color) {
     this.nodes.layouts.forEach((layout, at) => plane.append(element("option", layout.name, { value: at })));
     plane.disabled = this.nodes.layouts.length < 2;
-    plane.addEventListener("change", async () => { this.usePlane(+plane.value); await this.repaint(); });
+    plane.addEventListener("change", () => { this.plane = +plane.value; this.repaint(); });
     const groups = new Map();
     this.coloring.choices.forEach((choice, at) => {
       if (!groups.has(choice.group)) groups.set(choice.group, color.appendChild(Object.assign(document.createElement("optgroup"), { label: choice.group })));
       groups.get(choice.group).append(element("option", choice.name, { value: at }));
     });
-    color.addEventListener("change", () => { this.only = null; this.choose(+color.value); });
-    this.choice = this.coloring.choices[0];
+    color.addEventListener("change", () => this.colorBy(this.coloring.choices[+color.value], null));
+    this.color = color;
   }
 
-  async choose(at) {
-    this.choice = this.coloring.choices[at];
-    await this.repaint();
+  colorBy(choice, only) {
+    this.choice = choice;
+    this.only = only;
+    this.color.value = this.coloring.choices.indexOf(choice);
+    return this.repaint();
   }
 
   usePlane(at) {
@@ -48,11 +54,20 @@ class NodeMap {
     this.centers = this.scatter.layout.step ? [] : clusterCenters(this.scatter.layout.points, this.nodes);
   }
 
+  // Layout, colours, legend and panel change together, and only for the last that was asked for: an earlier one may be
+  // unpacked later
   async repaint() {
-    await this.coloring.paint(this.scatter, this.choice, this.only);
+    const turn = ++this.turn;
+    await this.coloring.prepare(this.choice);
+    if (turn !== this.turn) return;
+    const before = this.shown;
+    this.shown = { plane: this.plane, choice: this.choice };
+    if (this.plane !== before.plane) this.usePlane(this.plane);
+    this.coloring.paint(this.scatter, this.choice, this.only);
     this.scatter.send();
-    this.drawLegend();
+    this.drawLegend(this.choice);
     this.draw();
+    if (this.choice !== before.choice) this.describe(this.selected);
   }
 
   draw() {
@@ -106,40 +121,51 @@ class NodeMap {
     }
   }
 
-  drawLegend() {
+  drawLegend(choice) {
     this.legend.replaceChildren();
-    if (this.choice.picture) return;
-    if (!this.choice.numbers) {
-      const bar = element("div", "", { className: "ramp" });
-      bar.style.background = `linear-gradient(90deg, ${rampStops()})`;
-      this.legend.append(element("span", short(this.choice.low)), bar, element("span", short(this.choice.high)));
+    if (choice.picture) return;
+    if (!choice.numbers) {
+      this.drawRamp(choice);
       return;
     }
     const counts = new Map();
-    for (const number of this.choice.numbers) counts.set(number, (counts.get(number) || 0) + 1);
+    for (const number of choice.numbers) counts.set(number, (counts.get(number) || 0) + 1);
     for (const number of [...counts.keys()].sort((a, b) => (a < 0) - (b < 0) || a - b)) {
       const button = element("button", "", { type: "button", className: "entry" });
-      const color = number < 0 || !this.choice.colors ? number : this.choice.colors[number];
-      button.append(markerIcon(color), element("span", number < 0 ? "unknown" : this.choice.names[number]), element("small", counts.get(number).toLocaleString("en")));
+      const color = number < 0 || !choice.colors ? number : choice.colors[number];
+      button.append(markerIcon(color), element("span", number < 0 ? "unknown" : choice.names[number]), element("small", counts.get(number).toLocaleString("en")));
       button.setAttribute("aria-pressed", Boolean(this.only && this.only.number === number));
-      button.addEventListener("click", () => this.highlight(number));
+      button.addEventListener("click", () => this.highlight(choice, number));
       this.legend.append(button);
     }
   }
 
-  async highlight(number) {
+  drawRamp(choice) {
+    const bar = element("div", "", { className: "ramp" }), ticks = element("div", "", { className: "ticks" });
+    bar.style.background = `linear-gradient(90deg, ${rampStops()})`;
+    for (const [place, value] of this.coloring.ticks(choice)) {
+      const tick = ticks.appendChild(element("span", short(value)));
+      tick.style.left = `${100 * place}%`;
+      tick.style.transform = `translateX(${-100 * place}%)`;
+    }
+    this.legend.append(element("div", "", { className: "scale" }));
+    this.legend.lastChild.append(bar, ticks);
+    const without = choice.levels.reduce((count, level) => count + (level < 0), 0);
+    if (!without) return;
+    const entry = element("span", "", { className: "entry" });
+    entry.append(markerIcon(-1, valueUnknown()), element("span", choice.unknown), element("small", without.toLocaleString("en")));
+    this.legend.append(entry);
+  }
+
+  async highlight(choice, number) {
     const again = this.only && this.only.number === number;
-    this.only = again ? null : { numbers: this.choice.numbers, number };
     const at = [...this.legend.children].indexOf(document.activeElement);
-    await this.repaint();
+    await this.colorBy(choice, again ? null : { numbers: choice.numbers, number });
     if (at >= 0 && this.legend.children[at].focus) this.legend.children[at].focus();
   }
 
   async showCluster(cluster) {
-    this.choice = this.coloring.choices[0];
-    document.getElementById("color").value = "0";
-    this.only = { numbers: this.nodes.cluster, number: cluster };
-    await this.repaint();
+    await this.colorBy(this.coloring.choices[0], { numbers: this.nodes.cluster, number: cluster });
     this.canvas.scrollIntoView({ block: "nearest" });
   }
 
@@ -148,7 +174,7 @@ class NodeMap {
     if (center && node >= 0) {
       const points = this.scatter.layout.points;
       this.scatter.center = [points[2 * node] / 65535, points[2 * node + 1] / 65535];
-      this.scatter.zoom = Math.max(this.scatter.zoom, 2.5 * this.scatter.fitted);
+      this.scatter.zoom = this.scatter.allowed(Math.max(this.scatter.zoom, 2.5 * this.scatter.fitted));
     }
     this.draw();
     this.describe(node);
@@ -158,8 +184,8 @@ class NodeMap {
     const { nodes } = this, lines = [];
     lines.push(`cluster ${nodes.cluster[node]}, confidence ${percent(nodes.share(node))}`);
     if (nodes.classes) lines.push(`class: ${nodes.className(node) ?? "unknown"}`);
-    const value = this.coloring.text(this.choice, node);
-    if (value) lines.push(value);
+    const value = this.coloring.text(this.shown.choice, node);
+    if (value) lines.push(value.join(": "));
     return lines;
   }
 
@@ -197,27 +223,34 @@ class NodeMap {
     }
     if (nodes.classes) row(null, "class", nodes.className(node) ?? "unknown");
     row(null, "neighbours", String(nodes.degree[node]));
-    if (nodes.agreement[node] !== 255) row(null, "of them in its cluster", percent(nodes.agreement[node] / 254), nodes.agreement[node] / 254);
-    const value = this.coloring.text(this.choice, node);
-    if (value && this.choice.feature) row(null, ...value.split(/: (?=≈)/));
+    if (nodes.agreement[node] !== 255) row(null, "edge weight in its cluster", nodes.insideText(node), nodes.agreement[node] / 254);
+    const { choice } = this.shown;
+    if (choice.kind === "feature") row(null, ...this.coloring.text(choice, node));
     this.details.append(list);
   }
 
-  // The next node in a direction, for the arrow keys
+  // A node that may lie outside of the map, which then moves
+  goTo(node) {
+    this.select(node);
+    const [left, top] = this.scatter.screen(node);
+    if (left < 20 || top < 20 || left > this.scatter.width - 20 || top > this.scatter.height - 20) this.select(node, true);
+  }
+
+  // The next node in a direction, for the arrow keys; left and right first go through the nodes at the same place
   step(dx, dy) {
     const { points } = this.scatter.layout;
     if (this.selected < 0) return this.select(Math.max(this.scatter.pick(this.scatter.width / 2, this.scatter.height / 2, 1e4), 0));
     const x = points[2 * this.selected], y = points[2 * this.selected + 1];
     let best = -1, least = Infinity;
-    for (let i = 0; i < this.nodes.n; i++) {
+    for (let at = 0; at < this.nodes.n; at++) {
+      // Of several nodes at one place the first is met from the left, the last from the right
+      const i = dx < 0 ? this.nodes.n - 1 - at : at;
       const ahead = (points[2 * i] - x) * dx + (points[2 * i + 1] - y) * dy;
       const aside = Math.abs((points[2 * i] - x) * dy) + Math.abs((points[2 * i + 1] - y) * dx);
-      if (ahead > 0 && aside <= ahead && ahead + 2 * aside < least) [best, least] = [i, ahead + 2 * aside];
+      const together = !ahead && !aside && (i - this.selected) * dx > 0;
+      if ((together || (ahead > 0 && aside <= ahead)) && ahead + 2 * aside < least) [best, least] = [i, ahead + 2 * aside];
     }
-    if (best < 0) return;
-    this.select(best);
-    const [left, top] = this.scatter.screen(best);
-    if (left < 20 || top < 20 || left > this.scatter.width - 20 || top > this.scatter.height - 20) this.select(best, true);
+    if (best >= 0) this.goTo(best);
   }
 
   listen() {
@@ -279,6 +312,9 @@ class NodeMap {
     this.showTip(-1);
     if (arrow && event.shiftKey) { this.scatter.pan(-60 * arrow[0], 60 * arrow[1]); this.draw(); }
     else if (arrow) this.step(...arrow);
+    // In the order of the data: some node may be the nearest in no direction
+    else if (event.key === "PageDown") this.goTo((this.selected + 1) % this.nodes.n);
+    else if (event.key === "PageUp") this.goTo((Math.max(this.selected, 0) + this.nodes.n - 1) % this.nodes.n);
     else if (["+", "=", "-", "0"].includes(event.key)) this.zoomKey(event.key);
     else if (event.key === "Escape") this.select(-1);
     else return;

@@ -9,7 +9,7 @@ void main() {
   gl_PointSize = size; tint = color; kind = int(shape + 0.5);
 }`;
 
-// Shapes in the order of the markers: circle, square, triangle, diamond, triangle down, plus; 6 is a full pixel.
+// Shapes in the order of the markers: circle, square, triangle, diamond, triangle down, plus.
 const FRAGMENT = `#version 300 es
 precision mediump float;
 in vec4 tint; flat in int kind; uniform float size;
@@ -24,9 +24,40 @@ void main() {
   else if (kind == 4) d = max(0.87 * a.x - 0.49 * (0.95 - p.y), -p.y - 0.75);
   else if (kind == 5) d = max(min(a.x, a.y) - 0.33, max(a.x, a.y) - 0.95);
   float cover = clamp(0.5 - d * size * 0.5, 0.0, 1.0);
-  if (kind == 6) cover = 1.0;
   result = vec4(tint.rgb, 1.0) * (tint.a * cover);
 }`;
+
+// Nodes that are the pixels of a picture: one rectangle with the picture on it. As points they would vanish where their
+// middle leaves the map, and could not grow beyond the largest point.
+const PICTURE_VERTEX = `#version 300 es
+uniform vec4 box;
+out vec2 at;
+void main() {
+  at = vec2(gl_VertexID & 1, gl_VertexID >> 1);
+  gl_Position = vec4(mix(box.xy, box.zw, at), 0.0, 1.0);
+}`;
+
+const PICTURE_FRAGMENT = `#version 300 es
+precision highp float;
+in vec2 at; uniform sampler2D picture;
+out vec4 result;
+void main() {
+  vec4 color = texture(picture, at);
+  result = vec4(color.rgb * color.a, color.a);
+}`;
+
+function makeProgram(gl, vertex, fragment) {
+  const program = gl.createProgram();
+  for (const [type, source] of [[gl.VERTEX_SHADER, vertex], [gl.FRAGMENT_SHADER, fragment]]) {
+    const shader = gl.createShader(type);
+    gl.shaderSource(shader, source);
+    gl.compileShader(shader);
+    gl.attachShader(program, shader);
+  }
+  gl.linkProgram(program);
+  if (!gl.getProgramParameter(program, gl.LINK_STATUS)) throw new Error(`WebGL: ${gl.getProgramInfoLog(program)}`);
+  return program;
+}
 
 class Scatter {
   constructor(canvas, count) {
@@ -44,19 +75,15 @@ class Scatter {
 
   prepare() {
     const gl = this.gl;
-    const program = gl.createProgram();
-    for (const [type, source] of [[gl.VERTEX_SHADER, VERTEX], [gl.FRAGMENT_SHADER, FRAGMENT]]) {
-      const shader = gl.createShader(type);
-      gl.shaderSource(shader, source);
-      gl.compileShader(shader);
-      gl.attachShader(program, shader);
-    }
-    gl.linkProgram(program);
-    if (!gl.getProgramParameter(program, gl.LINK_STATUS)) throw new Error(`WebGL: ${gl.getProgramInfoLog(program)}`);
-    gl.useProgram(program);
+    const program = makeProgram(gl, VERTEX, FRAGMENT), picture = makeProgram(gl, PICTURE_VERTEX, PICTURE_FRAGMENT);
+    this.programs = { points: program, picture };
     gl.enable(gl.BLEND);
     gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
     this.uniform = Object.fromEntries(["scale", "shift", "size"].map((name) => [name, gl.getUniformLocation(program, name)]));
+    this.uniform.box = gl.getUniformLocation(picture, "box");
+    gl.bindTexture(gl.TEXTURE_2D, gl.createTexture());
+    for (const [name, value] of [["MIN", gl.LINEAR], ["MAG", gl.NEAREST]]) gl.texParameteri(gl.TEXTURE_2D, gl[`TEXTURE_${name}_FILTER`], value);
+    for (const side of "ST") gl.texParameteri(gl.TEXTURE_2D, gl[`TEXTURE_WRAP_${side}`], gl.CLAMP_TO_EDGE);
     const attribute = (name, parts, type, scaled) => {
       const buffer = gl.createBuffer();
       const place = gl.getAttribLocation(program, name);
@@ -81,8 +108,15 @@ class Scatter {
   }
 
   send() {
-    const gl = this.gl;
+    const gl = this.gl, { width, height } = DATA.picture || {};
+    if (this.layout.step && !gl) {
+      this.picture = Object.assign(document.createElement("canvas"), { width, height });
+      this.picture.getContext("2d").putImageData(new ImageData(new Uint8ClampedArray(this.colors), width, height), 0, 0);
+    }
     if (!gl) return;
+    // One that no texture can hold is drawn as points
+    this.textured = Boolean(this.layout.step) && Math.max(width, height) <= gl.getParameter(gl.MAX_TEXTURE_SIZE);
+    if (this.textured) gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGBA, width, height, 0, gl.RGBA, gl.UNSIGNED_BYTE, this.colors);
     for (const [name, values] of [["points", this.layout.points], ["colors", this.colors], ["shapes", this.shapes]]) {
       gl.bindBuffer(gl.ARRAY_BUFFER, this.buffers[name]);
       gl.bufferData(gl.ARRAY_BUFFER, values, gl.STATIC_DRAW);
@@ -105,8 +139,15 @@ class Scatter {
     this.center = [x / 2, y / 2];
   }
 
+  // Of a picture no pixel becomes larger than half of the map
+  allowed(zoom) {
+    const { step } = this.layout;
+    const most = step ? Math.max(this.fitted, Math.min(this.width, this.height) / (2 * step)) : this.fitted * 400;
+    return Math.min(Math.max(zoom, this.fitted / 2), most);
+  }
+
   zoomAt(factor, x = this.width / 2, y = this.height / 2) {
-    const zoom = Math.min(Math.max(this.zoom * factor, this.fitted / 2), this.fitted * 400);
+    const zoom = this.allowed(this.zoom * factor);
     const move = 1 / this.zoom - 1 / zoom;
     this.center[0] += (x - this.width / 2) * move;
     this.center[1] -= (y - this.height / 2) * move;
@@ -130,11 +171,12 @@ class Scatter {
 
   pick(x, y, reach = 14) {
     const place = [this.center[0] + (x - this.width / 2) / this.zoom, this.center[1] - (y - this.height / 2) / this.zoom];
-    return this.index.nearest(place[0] * 65535, place[1] * 65535, (Math.max(reach, this.size() / 2) / this.zoom) * 65535);
+    const half = this.size() * (this.layout.step ? Math.SQRT1_2 : 0.5);  // to the corners of a pixel
+    return this.index.nearest(place[0] * 65535, place[1] * 65535, (Math.max(reach, half) / this.zoom) * 65535);
   }
 
   size() {
-    if (this.layout.step) return Math.max(1, this.layout.step * this.zoom) + 0.6;
+    if (this.layout.step) return Math.max(1, this.layout.step * this.zoom);
     const base = Math.min(Math.max(Math.sqrt((0.16 * this.width * this.height) / this.count), 2.2), 9);
     return Math.min(base * Math.max(1, Math.pow(this.zoom / this.fitted, 0.45)), 18);
   }
@@ -149,6 +191,14 @@ class Scatter {
     gl.viewport(0, 0, this.canvas.width, this.canvas.height);
     gl.clearColor(0, 0, 0, 0);
     gl.clear(gl.COLOR_BUFFER_BIT);
+    if (this.textured) {
+      const [left, top, right, bottom] = this.pictureBox();
+      gl.useProgram(this.programs.picture);
+      gl.uniform4f(this.uniform.box, (2 * left) / this.width - 1, 1 - (2 * top) / this.height, (2 * right) / this.width - 1, 1 - (2 * bottom) / this.height);
+      gl.drawArrays(gl.TRIANGLE_STRIP, 0, 4);
+      return;
+    }
+    gl.useProgram(this.programs.points);
     const scale = [(2 * this.zoom) / this.width, (2 * this.zoom) / this.height];
     gl.uniform2f(this.uniform.scale, scale[0], scale[1]);
     gl.uniform2f(this.uniform.shift, -this.center[0] * scale[0], -this.center[1] * scale[1]);
@@ -156,22 +206,55 @@ class Scatter {
     gl.drawElements(gl.POINTS, this.count, gl.UNSIGNED_INT, 0);
   }
 
+  // Left, top, right and bottom of all pixels together, half a pixel beyond the middles of the outer ones
+  pictureBox() {
+    const { step, extent } = this.layout;
+    return [...this.toScreen(-step / 2, extent[1] + step / 2), ...this.toScreen(extent[0] + step / 2, -step / 2)];
+  }
+
   drawPlain() {
     const plain = this.plain;
     plain.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
     plain.clearRect(0, 0, this.width, this.height);
-    const size = this.size(), half = size / 2, colors = this.colors;
+    if (this.layout.step) {
+      const [left, top, right, bottom] = this.pictureBox();
+      plain.imageSmoothingEnabled = this.layout.step * this.zoom < 1;
+      plain.drawImage(this.picture, left, top, right - left, bottom - top);
+      plain.imageSmoothingEnabled = true;
+      return;
+    }
+    const size = this.size(), half = size / 2, { colors, shapes } = this, stamps = new Map();
+    const small = size * this.ratio < 4;  // no shape can be told, and squares are filled several times faster
     let last = -1;
     for (const node of this.order) {
       const [x, y] = this.screen(node);
       if (x < -size || y < -size || x > this.width + size || y > this.height + size) continue;
       const at = 4 * node;
       const code = ((colors[at] << 24) | (colors[at + 1] << 16) | (colors[at + 2] << 8) | colors[at + 3]) >>> 0;
-      if (code !== last) plain.fillStyle = `rgba(${colors[at]},${colors[at + 1]},${colors[at + 2]},${colors[at + 3] / 255})`;
-      last = code;
-      plain.fillRect(x - half, y - half, size, size);
+      const color = () => `rgba(${colors[at]},${colors[at + 1]},${colors[at + 2]},${colors[at + 3] / 255})`;
+      if (small) {
+        if (code !== last) plain.fillStyle = color();
+        last = code;
+        plain.fillRect(x - half, y - half, size, size);
+        continue;
+      }
+      const key = 8 * code + shapes[node];
+      if (!stamps.has(key)) stamps.set(key, stamp(shapes[node], color(), size, this.ratio));
+      plain.drawImage(stamps.get(key), x - half, y - half, size, size);
     }
   }
+}
+
+// A shape in one colour, drawn once and then copied: much faster than a path for each node
+function stamp(shape, color, size, ratio) {
+  const side = Math.ceil(size * ratio);
+  const canvas = Object.assign(document.createElement("canvas"), { width: side, height: side });
+  const pen = canvas.getContext("2d");
+  pen.translate(side / 2, side / 2);
+  pen.scale(side / 11.2, side / 11.2);  // the widest marker spans 11.2 units
+  pen.fillStyle = color;
+  pen.fill(new Path2D(document.querySelector(`#shapes [data-shape="${shape}"] path`).getAttribute("d")));
+  return canvas;
 }
 
 // Points sorted into square cells, so that the nearest one is found without looking at all.

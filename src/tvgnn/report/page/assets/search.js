@@ -8,6 +8,7 @@ class Search {
     this.choose = choose;
     this.input = document.getElementById("search");
     this.list = document.getElementById("found");
+    this.none = document.getElementById("none-found");
     this.lower = Array.from({ length: nodes.n }, (_, i) => nodes.id(i).toLowerCase());
     this.input.addEventListener("input", () => this.show());
     this.input.addEventListener("keydown", (event) => this.key(event));
@@ -35,8 +36,8 @@ class Search {
       option.addEventListener("mousedown", (event) => { event.preventDefault(); this.take(option); });
       return option;
     }));
-    if (!found.length && this.input.value.trim()) this.list.append(element("li", "no node has this id", { className: "quiet" }));
-    this.list.hidden = !this.list.children.length;
+    this.none.textContent = !found.length && this.input.value.trim() ? "no node has this id" : "";
+    this.list.hidden = !found.length;
     this.input.setAttribute("aria-expanded", String(!this.list.hidden));
     this.mark(found.length ? 0 : -1);
   }
@@ -49,7 +50,7 @@ class Search {
   }
 
   key(event) {
-    const count = this.list.querySelectorAll("[data-node]").length;
+    const count = this.list.children.length;
     if (event.key === "Enter") { if (this.list.hidden) this.show(); if (this.at >= 0) this.take(this.list.children[this.at]); }
     else if (event.key === "Escape") this.close();
     else if (event.key === "ArrowDown" && count) this.mark((this.at + 1) % count);
@@ -66,6 +67,7 @@ class Search {
 
   close() {
     this.list.hidden = true;
+    this.none.textContent = "";
     this.at = -1;
     this.input.setAttribute("aria-expanded", "false");
     this.input.removeAttribute("aria-activedescendant");

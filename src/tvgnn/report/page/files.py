@@ -1,0 +1,72 @@
+"""Files that are written completely or not at all."""
+
+from __future__ import annotations
+
+import os
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tvgnn.errors import DataError
+
+__all__ = ["check_target", "replaced_file"]
+
+
+def check_target(path: str | Path) -> Path:
+    """Return where a file will be, links followed, or say why none can be written there.
+
+    Raises
+    ------
+    DataError
+        ``path`` is a folder or something else that is no file, or its folder does not exist or cannot be written to.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> check_target(Path(tempfile.mkdtemp()) / "new.html").name
+    'new.html'
+    """
+    final = Path(path).resolve()
+    if final.is_dir():
+        raise DataError(f"{path}: expected the name of a file, got a folder; add a name to it")
+    if final.exists() and not final.is_file():
+        raise DataError(f"{path}: expected the name of a file, got something that is none; choose another name")
+    if not final.parent.is_dir():
+        raise DataError(f"{path}: its folder does not exist; make it first")
+    if not os.access(final.parent, os.W_OK):
+        raise DataError(f"{path}: its folder cannot be written to; choose another one")
+    return final
+
+
+@contextmanager
+def replaced_file(path: str | Path) -> Iterator[Path]:
+    """Yield a temporary file beside ``path`` that takes its place when the block ends without an error.
+
+    On any error in the block an existing file stays as it was, and nothing else is left.
+
+    Raises
+    ------
+    DataError
+        As :func:`check_target` says, or the system refuses to write.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "page.html"
+    >>> for text in ("old", "new"):
+    ...     with replaced_file(path) as temporary:
+    ...         _ = temporary.write_text(text)
+    >>> path.read_text(), len(list(path.parent.iterdir()))
+    ('new', 1)
+    """
+    final = check_target(path)
+    # The ending stays: it names the format of a figure
+    temporary = final.with_name(f".{uuid.uuid4().hex[:8]}{final.suffix}")
+    try:
+        yield temporary
+        os.replace(temporary, final)
+    except OSError as error:
+        raise DataError(f"{path}: could not be written: {error.strerror or error}") from None
+    finally:
+        temporary.unlink(missing_ok=True)
