@@ -1,0 +1,30 @@
+"""Messages of the library in the words of a shell."""
+
+import shlex
+from typing import Any
+
+__all__ = ["as_option"]
+
+_OTHER_NAMES = {
+    "features": "structural-features",
+    "label": "labels",
+    "max_iter": "max-epochs",
+    "weight": "weight-column",
+}
+"""Options whose name is not that of the parameter."""
+
+
+def as_option(name: str, value: Any) -> str:
+    """Return what a user types for the parameter ``name`` with ``value``.
+
+    Examples
+    --------
+    >>> as_option("weight_column", None), as_option("weight_column", "my costs")
+    ('--weight-column none', "--weight-column 'my costs'")
+    >>> as_option("header", True), as_option("header", False)
+    ('--header', '--no-header')
+    """
+    option = _OTHER_NAMES.get(name, name.replace("_", "-"))
+    if isinstance(value, bool):
+        return f"--{option}" if value else f"--no-{option}"
+    return f"--{option} {'none' if value is None else shlex.quote(str(value))}"
