@@ -6,8 +6,8 @@ from typing import Any
 __all__ = ["as_option"]
 
 _OTHER_NAMES = {
+    "dim": "structural-dim",
     "features": "structural-features",
-    "label": "labels",
     "max_iter": "max-epochs",
     "weight": "weight-column",
 }

@@ -74,8 +74,8 @@ def choose_columns(table: TextTable, weight_column: str | int | None) -> Columns
     ends = _named_ends(names)
     if ends is not None and weight in ends:
         raise DataError(
-            f"{table.path}: {setting('weight_column', weight_column)} must be the name or the position (from 0) of one "
-            f"of the {table.width} columns other than source ({ends[0]}) and target ({ends[1]})"
+            f"{table.path}: {setting('weight_column', weight_column)} must be one of the {table.width} "
+            f"columns, by name or position from 0, other than source ({ends[0]}) and target ({ends[1]})"
         )
     if ends is None:
         # a column without a name holds the numbers of the rows
@@ -86,9 +86,10 @@ def choose_columns(table: TextTable, weight_column: str | int | None) -> Columns
                 f"{table.path}: expected two columns of node ids beside the weight, got {len(free)}; where there is no "
                 f"weight, pass {setting('weight_column', None)}"
             )
-        ends = (named if len(named) > 1 else free)[0], (named if len(named) > 1 else free)[1]
-    used = () if weight_column is None else _unused(table, ends, weight, named=_named_ends(names) is not None)
-    return Columns(*ends, weight, used)
+        first, second = (named if len(named) > 1 else free)[:2]
+        ends = first, second
+    notes = () if weight_column is None else _unused(table, ends, weight, named=_named_ends(names) is not None)
+    return Columns(*ends, weight, notes)
 
 
 def _named_ends(names: list[str]) -> tuple[int, int] | None:
@@ -107,8 +108,8 @@ def _weight(table: TextTable, names: list[str], weight_column: str | int | None)
     if isinstance(weight_column, int):
         if not 0 <= weight_column < table.width:
             raise DataError(
-                f"{table.path}: {setting('weight_column', weight_column)} must be the position (from 0) of one of the "
-                f"{table.width} columns"
+                f"{table.path}: {setting('weight_column', weight_column)} must be one of the {table.width} "
+                f"columns, by name or position from 0"
             )
         return weight_column
     if weight_column != "auto":

@@ -180,7 +180,7 @@ def _first_line_doubt(table: TextTable, source: list[int | str], target: list[in
     others = len(source) - 1
     if table.header is not None or others < 2 or len(ends) < 2 or 2 * (num_ids - 2) > 3 * others:
         return None
-    if not all(isinstance(end, str) and is_name(end) for end in ends):
+    if not all(map(is_name, table.first)):
         return None
     if any(end in ends for column in (source, target) for end in islice(column, 1, None)):
         return None

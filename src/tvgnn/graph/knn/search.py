@@ -10,6 +10,7 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.neighbors import NearestNeighbors
 
 from tvgnn.errors import GraphError
+from tvgnn.wording import setting
 
 __all__ = ["EXACT_ROWS", "Lists", "chosen_method", "exact", "neighbor_lists"]
 
@@ -40,8 +41,8 @@ def chosen_method(points: Any, metric: str, method: str) -> Literal["exact", "ap
         if not known:
             names = ", ".join(sorted(_SPARSE_APPROXIMATE_METRICS if sparse else _APPROXIMATE_METRICS))
             raise GraphError(
-                f"method='approximate' knows the metrics cosine, correlation (dense rows only), {names}, "
-                f"got {metric!r}; take method='exact'"
+                f"{setting('method', 'approximate')} knows the metrics cosine, correlation (dense rows only), {names}, "
+                f"got {metric!r}; take {setting('method', 'exact')}"
             )
         return "approximate"
     by_tree = not sparse and metric in _TREE_METRICS and points.shape[1] <= _TREE_COLUMNS
@@ -83,7 +84,7 @@ def exact(points: Any, metric: str, k: int, queries: Any = None) -> Lists:
             # without an argument, kneighbors leaves out the row itself even where rows coincide
             distances, rows = NearestNeighbors(n_neighbors=candidates, metric=metric).fit(points).kneighbors(queries)
     except (ValueError, TypeError) as error:  # a metric that needs an argument is a TypeError
-        raise GraphError(f"scikit-learn could not find neighbours with metric={metric!r}: {error}") from None
+        raise GraphError(f"scikit-learn could not find neighbours with {setting('metric', metric)}: {error}") from None
     lists = rows.astype(np.int64, copy=False), distances.astype(np.float64, copy=False)
     return _settled(points, points if queries is None else queries, metric, lists, k)
 
