@@ -3,24 +3,27 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
-__all__ = ["Wording", "python_words", "setting", "worded_by"]
+__all__ = ["UNSET", "Wording", "python_words", "setting", "worded_by"]
+
+UNSET: Final = object()
+"""In place of a value where a message names the parameter alone."""
 
 Wording: TypeAlias = Callable[[str, Any], str]
 """From the name of a parameter and a value to what its user types."""
 
 
 def python_words(name: str, value: Any) -> str:
-    """Return a keyword argument."""
-    return f"{name}={value!r}"
+    """Return a keyword argument, or its name."""
+    return name if value is UNSET else f"{name}={value!r}"
 
 
 _wording: ContextVar[Wording] = ContextVar("wording", default=python_words)
 
 
-def setting(name: str, value: Any) -> str:
-    """Name a parameter and its value in a message, in the words of whoever reads it.
+def setting(name: str, value: Any = UNSET) -> str:
+    """Name a parameter, or its value too, in a message, in the words of whoever reads it.
 
     Parameters
     ----------

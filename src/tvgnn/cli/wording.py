@@ -3,6 +3,8 @@
 import shlex
 from typing import Any
 
+from tvgnn.wording import UNSET
+
 __all__ = ["as_option"]
 
 _OTHER_NAMES = {
@@ -15,7 +17,7 @@ _OTHER_NAMES = {
 
 
 def as_option(name: str, value: Any) -> str:
-    """Return what a user types for the parameter ``name`` with ``value``.
+    """Return what a user types for the parameter ``name`` with ``value``, or for its name alone.
 
     Examples
     --------
@@ -24,7 +26,9 @@ def as_option(name: str, value: Any) -> str:
     >>> as_option("header", True), as_option("header", False)
     ('--header', '--no-header')
     """
-    option = _OTHER_NAMES.get(name, name.replace("_", "-"))
-    if isinstance(value, bool):
-        return f"--{option}" if value else f"--no-{option}"
-    return f"--{option} {'none' if value is None else shlex.quote(str(value))}"
+    option = "--" + _OTHER_NAMES.get(name, name.replace("_", "-"))
+    if value is UNSET or value is True:
+        return option
+    if value is False:
+        return f"--no-{option[2:]}"
+    return f"{option} {'none' if value is None else shlex.quote(str(value))}"

@@ -10,6 +10,7 @@ _NUMBER = re.compile(
 )
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+(?:e[+-]?[0-9]+)?", re.IGNORECASE | re.ASCII)
 _GROUPED = re.compile(r"[+-]?[0-9]{1,3}(?:[.,'\u2019_\s][0-9]{3})+(?:[.,][0-9]+)?")
+_DECORATED = re.compile(r"[^\w\s\"']{0,2}\s?[0-9][0-9.,]*\s?[^\w\s\"']{0,2}", re.ASCII)  # $3, 50%, a minus that is none
 _STARTS_WITH_DIGIT = re.compile(r"[+-]?[.,]?[0-9]")
 _MISSING = frozenset(("", "na", "n/a", "#n/a", "nan", "null", "none", "nil", "missing", "-", "--", "?", ".", "nd"))
 
@@ -20,9 +21,9 @@ def is_number(text: str) -> bool:
 
 
 def looks_numeric(text: str) -> bool:
-    """Say whether ``text`` is a number, also with a decimal comma or separated thousands."""
+    """Say whether ``text`` is a number, also with a decimal comma, separated thousands or a sign beside it."""
     stripped = text.strip()
-    return is_number(stripped) or bool(_DECIMAL_COMMA.fullmatch(stripped) or _GROUPED.fullmatch(stripped))
+    return is_number(stripped) or any(kind.fullmatch(stripped) for kind in (_DECIMAL_COMMA, _GROUPED, _DECORATED))
 
 
 def is_missing_mark(text: str) -> bool:
@@ -56,6 +57,8 @@ def remedy(text: str) -> str:
         return "decimal comma or separated thousands? save numbers like 1234.5, with points"
     if _DECIMAL_COMMA.fullmatch(stripped):
         return "decimal comma? save with points"
+    if _DECORATED.fullmatch(stripped):
+        return "save the number alone, like -1234.5"
     return "encode text as numbers, or leave the column out"
 
 

@@ -1,5 +1,6 @@
 """Which columns of an edge list hold the ends and the weight, and whether its first row names them."""
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,11 +17,11 @@ __all__ = ["LARGEST_WEIGHT", "Columns", "bad_weight", "choose_columns", "judge"]
 LARGEST_WEIGHT = float(np.finfo(np.float32).max)  # graphs hold float32
 _PAIRS = (
     ("source", "target"), ("src", "dst"), ("src", "dest"), ("source", "destination"), ("from", "to"),
-    ("fromnodeid", "tonodeid"), ("node1", "node2"), ("node_1", "node_2"), ("id1", "id2"), ("id_1", "id_2"),
-    ("head", "tail"), ("start", "end"), ("u", "v"),
+    ("node1", "node2"), ("id1", "id2"), ("head", "tail"), ("start", "end"), ("u", "v"),
 )  # fmt: skip
+_ENDING = re.compile(r"(?<=.)(node|id|name)+$")  # FromNodeId, source_name
 _NODE_LIKE_NAMES = frozenset(("u", "v", "head", "tail", "start", "end", "w"))  # nodes may well be called so
-_WEIGHT_NAMES = frozenset(("weight", "weights", "w", "edge_weight"))
+_WEIGHT_NAMES = frozenset(("weight", "weights", "w", "edgeweight"))
 
 
 @dataclass(frozen=True)
@@ -36,12 +37,13 @@ class Columns:
 def judge(rows: list[list[str]]) -> Verdict:
     """Say whether the first row holds names; all of its cells must be able to be names."""
     first, others = rows[0], rows[1:]
-    lowered = [cell.lower().lstrip("#") for cell in first]
+    lowered = list(map(_plain, first))
     known = {cell for cell in lowered if cell in _WEIGHT_NAMES or any(cell in pair for pair in _PAIRS)}
     if _named_ends(lowered) is not None:
-        if not any(cell in first for row in others for cell in row):
-            return Verdict(True, sure=not known <= _NODE_LIKE_NAMES)
-        return Verdict(False)
+        sure = not known <= _NODE_LIKE_NAMES
+        joined = [row for row in others if row != first] if sure else others  # files with headers may have been joined
+        header = not any(cell in first for row in joined for cell in row)
+        return Verdict(header, sure=sure or not header)
     # pandas writes no name over the numbers of the rows
     if len(first) < 2 or not all(map(is_name, first[1:])) or not (is_name(first[0]) or not first[0]):
         return Verdict(False)
@@ -65,7 +67,7 @@ def choose_columns(table: TextTable, weight_column: str | int | None) -> Columns
     DataError
         A column is missing or named twice, or too few are left for the ends.
     """
-    names = [] if table.header is None else [name.lower().lstrip("#") for name in table.header]
+    names = [] if table.header is None else list(map(_plain, table.header))
     if names and len(names) != table.width:
         raise DataError(
             f"{table.path}: the header names {len(names)} columns, the rows below have {table.width}; name all of them"
@@ -90,6 +92,11 @@ def choose_columns(table: TextTable, weight_column: str | int | None) -> Columns
         ends = first, second
     notes = () if weight_column is None else _unused(table, ends, weight, named=_named_ends(names) is not None)
     return Columns(*ends, weight, notes)
+
+
+def _plain(name: str) -> str:
+    """Return a name as names are compared: ``#From Node_Id`` is ``from``."""
+    return _ENDING.sub("", re.sub(r"[\s_#-]", "", name.lower()))
 
 
 def _named_ends(names: list[str]) -> tuple[int, int] | None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tvgnn.errors import DataError
-from tvgnn.io._cells import is_number
+from tvgnn.io._cells import looks_numeric
 from tvgnn.io._text import check_head, open_text, require_file
 
 __all__ = ["TextTable", "Verdict", "open_table"]
@@ -67,10 +67,12 @@ class TextTable:
 
     def rows(self) -> Iterator[tuple[int, list[str]]]:
         """Yield line number and fields of each row of data; every row must have ``width`` fields."""
-        width = self.width
+        width, names = self.width, [] if self.header is None else list(self.header)
         for line, fields in _iterate(self.path, self.delimiter):
             if line <= self.skip:
                 continue
+            if fields == names:
+                raise DataError(f"{self.path}, line {line}: the header again; were files joined? Take this line out")
             if len(fields) != width:
                 if len(fields) < width or any(map(str.strip, fields[width:])):
                     raise self._ragged(line, len(fields))
@@ -146,8 +148,10 @@ def open_table(
         delimiter = None
     sample = list(islice(_iterate(path, delimiter), _SAMPLE_ROWS))
     if not sample:
-        raise DataError(f"{path}: expected {expected} in each line, the file holds comments only")
+        raise DataError(f"{path}: expected {expected} in each line, the file holds comments and empty rows only")
     full, rows = len(sample[0][1]), _without_padding([[cell.strip() for cell in fields] for _, fields in sample])
+    if all(row[0][:1] in ("[", "(") and row[-1][-1:] in ("]", ")") for row in rows):
+        raise DataError(f"{path}: expected {expected} in each line, got brackets around it; take them away")
     verdict = judge(rows) if header is None else Verdict(header)
     if verdict.header and len(rows) == 1:
         raise DataError(
@@ -217,6 +221,8 @@ def _find_delimiter(path: Path) -> str | None:
         return None
     if chosen == "\t":
         return _beside_tabs(lines, widths["\t"])
+    if _all_numbers_by_blanks(lines, widths[chosen]):  # 0 1 0,5 with a decimal comma
+        return None
     if not _alike(widths[chosen]):
         return next((mark for mark in _DELIMITERS if _alike(widths[mark])), chosen)
     return chosen
@@ -233,6 +239,11 @@ def _beside_tabs(lines: list[str], widths: list[int]) -> str | None:
     for mark in (";", ","):
         if all(re.search(rf"{mark}\s*\t|\t\s*{mark}", line) for line in lines):
             return mark
+    return None if _all_numbers_by_blanks(lines, widths) else "\t"
+
+
+def _all_numbers_by_blanks(lines: list[str], widths: list[int]) -> bool:
+    """Say whether blanks split all lines into as many numbers, more than the delimiter of ``widths`` into cells."""
     words = [line.split() for line in lines]
     same = len({len(row) for row in words}) == 1 and len(words[0]) > max(widths)
-    return None if same and all(is_number(word) for row in words for word in row) else "\t"
+    return same and all(looks_numeric(word) and word[-1] != "," for row in words for word in row)

@@ -24,6 +24,9 @@ __all__ = [
 
 _INTEGER = re.compile(r"0|-?[1-9][0-9]{0,4000}")
 _HEAD_BYTES = 65536
+_OTHER_TEXT = re.compile(
+    rb"\{|\[\s*[\[{]|graph\s*\[|(strict\s+)?(di)?graph\b[^,;\t]*\{", re.IGNORECASE
+)  # JSON, GML, DOT
 _FORMATS = (
     "text (CSV, TSV, semicolons or blanks, also .gz), .mtx and .npz, for edges also .graphml, for features and labels "
     "also .npy; AnnData is given as .h5ad by an option of its own"
@@ -115,6 +118,8 @@ def check_head(path: Path, expected: str) -> None:
     if head[:14].lower() == b"%%matrixmarket":  # its sizes would pass for an edge
         raise DataError(f"{path}: expected delimited text, got a Matrix Market file; give it the ending .mtx")
     start = head.removeprefix(b"\xef\xbb\xbf").lstrip()[:64].lower()
+    if _OTHER_TEXT.match(start):
+        raise DataError(f"{path}: expected delimited text, got JSON, GML or DOT; formats that are read: {_FORMATS}")
     if start.startswith((b"<!doctype html", b"<html", b"<?xml", b"<graphml")):
         raise DataError(
             f"{path}: expected delimited text, got a web page or XML; was the download an error page? GraphML is known "

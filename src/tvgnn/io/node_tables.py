@@ -218,8 +218,10 @@ def _check_finite(values: Any, node_ids: Sequence[Hashable], table: TextTable) -
     row, column = (int(at) for at in np.argwhere(~np.isfinite(values))[0])
     line, fields = next(islice(table.rows(), row, None))
     cell = fields[column + 1]
-    large = np.isfinite(float(cell))
-    hint = "divide the column by a constant" if large else "fill in missing values, or leave such nodes out"
+    if np.isnan(values[row, column]):
+        hint = "fill in missing values, or leave such nodes out"
+    else:
+        hint = "leave such nodes out" if np.isinf(float(cell)) else "divide the column by a constant"
     raise DataError(
         f"{table.path}, line {line}, column {table.column_name(column + 1)}: expected a finite {values.dtype} number "
         f"for node {node_ids[row]!r}, got {cell!r}; {hint}"
