@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-__all__ = ["first_few", "is_missing_mark", "is_name", "is_number", "looks_numeric", "remedy"]
+__all__ = ["first_few", "is_missing_mark", "is_name", "is_number", "looks_numeric", "remedy", "shown"]
 
 _NUMBER = re.compile(
     r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|[+-]?(?:inf|infinity|nan)", re.IGNORECASE | re.ASCII
@@ -60,6 +60,11 @@ def remedy(text: str) -> str:
     if _DECORATED.fullmatch(stripped):
         return "save the number alone, like -1234.5"
     return "encode text as numbers, or leave the column out"
+
+
+def shown(text: str, most: int = 60) -> str:
+    """Quote a cell for a message, its beginning where it is long."""
+    return repr(text if len(text) <= most else f"{text[:most]}...")
 
 
 def first_few(values: Sequence[object], most: int = 5) -> str:

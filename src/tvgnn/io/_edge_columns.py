@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tvgnn.errors import DataError
-from tvgnn.io._cells import first_few, is_missing_mark, is_name, is_number, looks_numeric, remedy
+from tvgnn.io._cells import first_few, is_missing_mark, is_name, is_number, looks_numeric, remedy, shown
 from tvgnn.io._table import TextTable, Verdict
 from tvgnn.io._text import is_integer
 from tvgnn.wording import setting
@@ -172,11 +172,11 @@ def bad_weight(table: TextTable, column: int, line: int, text: str) -> DataError
         return DataError(f"{start}: expected a finite non-negative weight, got {text.strip()}; {what}")
     where = f"in column {table.column_name(column)}" if table.header else f"in column {column + 1}"
     if looks_numeric(text) or is_missing_mark(text):
-        return DataError(f"{start}: expected a finite non-negative weight, got {text!r} {where}; {remedy(text)}")
+        return DataError(f"{start}: expected a finite non-negative weight, got {shown(text)} {where}; {remedy(text)}")
     rows = table.rows()
     first = next(rows)
     second = next(rows, None)
-    got = f"{text!r} {where}"
+    got = f"{shown(text)} {where}"
     hints = [f"pass {setting('weight_column', None)} where there is no weight"]
     others = [at for at in range(table.width) if at > 1 and at != column and is_number(first[1][at])]
     if others:
@@ -185,5 +185,8 @@ def bad_weight(table: TextTable, column: int, line: int, text: str) -> DataError
     if table.header is None and first[0] == line:
         hints.append(f"{setting('header', True)} where line {line} holds names")
         if second is not None and not looks_numeric(second[1][column]):
-            start, got = f"{table.path}, line {second[0]}", f"{second[1][column]!r} {where} (line {line}: {text!r})"
+            start, got = (
+                f"{table.path}, line {second[0]}",
+                f"{shown(second[1][column])} {where} (line {line}: {shown(text)})",
+            )
     return DataError(f"{start}: expected a finite non-negative weight, got {got}; {', '.join(hints)}")

@@ -13,16 +13,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tvgnn.errors import DataError
-from tvgnn.io._cells import looks_numeric
+from tvgnn.io._delimiters import COMMENT, SAMPLE_ROWS, find_delimiter
 from tvgnn.io._text import check_head, open_text, require_file
 
 __all__ = ["TextTable", "Verdict", "open_table"]
 
-_COMMENT = re.compile(r"\s*(%|#(\s|#|!|$))")
 _BETWEEN_BLANKS = re.compile(r'"((?:[^"]|"")*)"(?=\s|$)|(\S+)')
-_DELIMITERS = ("\t", ";", ",")
 _WORDS = {None: "blanks", "\t": "tabs", ";": "semicolons", ",": "commas"}
-_SAMPLE_ROWS = 50
 
 
 class Verdict(NamedTuple):
@@ -71,12 +68,12 @@ class TextTable:
         for line, fields in _iterate(self.path, self.delimiter):
             if line <= self.skip:
                 continue
-            if fields == names:
-                raise DataError(f"{self.path}, line {line}: the header again; were files joined? Take this line out")
             if len(fields) != width:
                 if len(fields) < width or any(map(str.strip, fields[width:])):
                     raise self._ragged(line, len(fields))
                 del fields[width:]
+            if fields == names:
+                raise DataError(f"{self.path}, line {line}: the header again; were files joined? Take this line out")
             yield line, fields
 
     def line_of(self, row: int) -> int:
@@ -94,7 +91,8 @@ class TextTable:
         """Tell a reader of a first row that could be either: names, or ``row``; and how to say which it is."""
         if self.sure:
             return ()
-        shown = ", ".join(self.first[:5]) + (", ..." if len(self.first) > 5 else "")
+        cells = [" ".join(cell.split())[:40] for cell in self.first[:5]]
+        shown = ", ".join(cells) + (", ..." if len(self.first) > 5 else "")
         start = f"the first line of {self.path.name} ({shown}) was"
         if self.header is None:
             return (f"{start} read as {row}; if it holds names, {if_names}",)
@@ -143,14 +141,14 @@ def open_table(
     if delimiter is not None and len(delimiter) != 1:
         raise DataError(f"the delimiter must be one character, got {delimiter!r}")
     if delimiter is None:
-        delimiter = _find_delimiter(path)
+        delimiter = find_delimiter(path)
     elif delimiter == " ":
         delimiter = None
-    sample = list(islice(_iterate(path, delimiter), _SAMPLE_ROWS))
+    sample = list(islice(_iterate(path, delimiter), SAMPLE_ROWS))
     if not sample:
         raise DataError(f"{path}: expected {expected} in each line, the file holds comments and empty rows only")
     full, rows = len(sample[0][1]), _without_padding([[cell.strip() for cell in fields] for _, fields in sample])
-    if all(row[0][:1] in ("[", "(") and row[-1][-1:] in ("]", ")") for row in rows):
+    if all(re.fullmatch(r"[\[(][^\])]*", row[0]) and row[-1].endswith(("]", ")")) for row in rows):
         raise DataError(f"{path}: expected {expected} in each line, got brackets around it; take them away")
     verdict = judge(rows) if header is None else Verdict(header)
     if verdict.header and len(rows) == 1:
@@ -180,7 +178,7 @@ def _without_padding(rows: list[list[str]]) -> list[list[str]]:
 def _iterate(path: Path, delimiter: str | None) -> Iterator[tuple[int, list[str]]]:
     """Yield rows with the number of the line in which each begins; only the first, of names, may go over several."""
     with open_text(path) as text:
-        lines = ("\n" if _COMMENT.match(line) else line for line in text)
+        lines = ("\n" if COMMENT.match(line) else line for line in text)
         if delimiter is None:
             yield from ((number, fields) for number, line in enumerate(lines, 1) if (fields := _split(line)))
             return
@@ -205,45 +203,3 @@ def _split(line: str) -> list[str]:
     if '"' not in line:
         return line.split()
     return [word or quoted.replace('""', '"') for quoted, word in _BETWEEN_BLANKS.findall(line)]
-
-
-def _find_delimiter(path: Path) -> str | None:
-    """Choose what the first line has most of, unless only another delimiter splits all lines alike."""
-    with open_text(path) as text:
-        rows = (line for line in text if line.strip() and not _COMMENT.match(line))
-        lines = list(islice(rows, _SAMPLE_ROWS))
-        if not lines:
-            return None
-        widths = {mark: [len(row) for row in csv.reader(lines, delimiter=mark)] for mark in _DELIMITERS}
-    unquoted = re.sub(r'"[^"]*"', "", lines[0])
-    chosen = max(_DELIMITERS, key=unquoted.count) if "\t" not in unquoted else "\t"
-    if chosen not in unquoted:
-        return None
-    if chosen == "\t":
-        return _beside_tabs(lines, widths["\t"])
-    if _all_numbers_by_blanks(lines, widths[chosen]):  # 0 1 0,5 with a decimal comma
-        return None
-    if not _alike(widths[chosen]):
-        return next((mark for mark in _DELIMITERS if _alike(widths[mark])), chosen)
-    return chosen
-
-
-def _alike(widths: list[int]) -> bool:
-    """Say whether all rows have the same width, but for a header without a name over the first column."""
-    body = set(widths[1:] or widths)
-    return len(body) == 1 and max(body) > 1 and widths[0] in (max(body), max(body) - 1) and widths[0] > 1
-
-
-def _beside_tabs(lines: list[str], widths: list[int]) -> str | None:
-    """Find the delimiter of lines with tabs: those can be the blanks beside another one, or mixed with blanks."""
-    for mark in (";", ","):
-        if all(re.search(rf"{mark}\s*\t|\t\s*{mark}", line) for line in lines):
-            return mark
-    return None if _all_numbers_by_blanks(lines, widths) else "\t"
-
-
-def _all_numbers_by_blanks(lines: list[str], widths: list[int]) -> bool:
-    """Say whether blanks split all lines into as many numbers, more than the delimiter of ``widths`` into cells."""
-    words = [line.split() for line in lines]
-    same = len({len(row) for row in words}) == 1 and len(words[0]) > max(widths)
-    return same and all(looks_numeric(word) and word[-1] != "," for row in words for word in row)

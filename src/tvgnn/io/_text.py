@@ -25,7 +25,7 @@ __all__ = [
 _INTEGER = re.compile(r"0|-?[1-9][0-9]{0,4000}")
 _HEAD_BYTES = 65536
 _OTHER_TEXT = re.compile(
-    rb"\{|\[\s*[\[{]|graph\s*\[|(strict\s+)?(di)?graph\b[^,;\t]*\{", re.IGNORECASE
+    rb"\{\s*[\"\r\n]|\[\s*[\[{]|graph\s*\[|(strict\s+)?(di)?graph\b[^,;\t]*\{", re.IGNORECASE
 )  # JSON, GML, DOT
 _FORMATS = (
     "text (CSV, TSV, semicolons or blanks, also .gz), .mtx and .npz, for edges also .graphml, for features and labels "

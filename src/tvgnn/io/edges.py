@@ -54,14 +54,15 @@ def read_edges(
     Parameters
     ----------
     path
-        The file. Ids that look like integers become int; ``007`` stays text.
+        The file. Ids that look like integers become int; ``007`` stays text. The ends of an edge are the columns named
+        ``source`` and ``target`` or alike, else the first two that hold no weight and, below a header, have a name.
     delimiter
         One character, found in the first line by default.
     header
         Whether the first row holds column names; judged from the rows by default.
     weight_column
-        Name, or position from 0, of the column of weights. ``"auto"``: the column named ``weight`` or ``w``; without
-        a header the third of three columns. None: unweighted.
+        Name (which makes the first row a header), or position from 0, of the column of weights. ``"auto"``: the column
+        named ``weight`` or ``w``; without a header the third of three columns. None: unweighted.
 
     Returns
     -------

@@ -52,7 +52,8 @@ def read_graph(
         edge list must name nodes by 0..N-1, and N comes from the features. Without features the nodes are those that
         edges name, ascending where all ids are integers, in order of appearance otherwise.
     labels
-        Text of node id and label, where nodes without one count as unknown; or ``.npy`` in node order.
+        Text of node id and label, where nodes without one count as unknown and other ids are left out with a note; or
+        ``.npy`` in node order.
     directed
         Whether an edge list means directed edges: see :meth:`tvgnn.Graph.from_edges`.
     delimiter, header, weight_column

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from tvgnn.errors import DataError
 from tvgnn.io._arrays import read_array, read_matrix
-from tvgnn.io._cells import is_missing_mark, is_name, is_number, remedy
+from tvgnn.io._cells import is_missing_mark, is_name, is_number, remedy, shown
 from tvgnn.io._node_table import ID_NAMES, NODE_LIKE_NAMES, NodeTable, plain_name
 from tvgnn.io._table import TextTable, Verdict, open_table
 from tvgnn.io._text import IdCache, is_integer, text_suffix
@@ -208,7 +208,9 @@ def _explain(table: TextTable, error: Exception) -> DataError:
                 if table.header is None and line == table.skip + 1 and is_name(cell):
                     hint += "; where this line holds names, begin it with node_id"
                 name = table.column_name(column)
-                return DataError(f"{table.path}, line {line}, column {name}: expected a number, got {cell!r}; {hint}")
+                return DataError(
+                    f"{table.path}, line {line}, column {name}: expected a number, got {shown(cell)}; {hint}"
+                )
     return DataError(f"{table.path}: not readable as numbers: {error}")
 
 
