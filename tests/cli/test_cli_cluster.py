@@ -185,7 +185,7 @@ def test_what_was_guessed_of_the_files_is_said_and_recorded(tvgnn, tmp_path):
     assert result.code == 0, result.err
     notes = metrics_of(tmp_path / "out")["notes"]
     assert "the first line of e.csv (person, friend) was read as an edge; pass --header if it is a header" in notes
-    assert "1 of the 2 ids in y.csv are no nodes of the graph and were left out: 'zoe'" in notes
+    assert "1 of the 2 ids in y.csv not found in the graph, left out: 'zoe'" in notes
     assert all(f"note: {note}" in result.err for note in notes)
     assert tvgnn(*arguments, "--header", "--out", "headed").code == 0
     assert [row["node_id"] for row in rows_of(tmp_path / "headed")] == ["ann", "bob", "cid"]
@@ -208,7 +208,7 @@ def test_what_cleaning_changed_is_said_and_recorded(tvgnn, tmp_path):
     assert result.code == 0, result.err
     notes = [line.removeprefix("note: ") for line in result.err.splitlines() if line.startswith("note: ")]
     assert notes == [
-        "1 of the 6 ids in x.csv are not in e.csv and are kept as nodes without edges: 'f'",
+        "1 of the 6 ids in x.csv not found in e.csv, kept as nodes without edges: 'f'",
         "1 self-loop dropped", "1 duplicate edge merged", "1 node has no edges", "the graph has 3 components",
     ]  # fmt: skip
     assert set(notes) <= set(metrics_of(tmp_path / "out")["notes"])

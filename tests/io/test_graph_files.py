@@ -80,9 +80,7 @@ def test_an_edge_of_names_is_no_unknown_node(folder):
 def test_features_of_nodes_without_edges_are_told(folder):
     path = folder(edges="a,b\n", features="id,f\na,1\nb,2\nzoe,3\nyan,4\n", loop="a,a\nb,b\nzoe,yan\n")
     (note,) = read_graph(path / "edges.csv", path / "features.csv").report.notes
-    assert (
-        note == "2 of the 4 ids in features.csv are not in edges.csv and are kept as nodes without edges: 'zoe', 'yan'"
-    )
+    assert note == "2 of the 4 ids in features.csv not found in edges.csv, kept as nodes without edges: 'zoe', 'yan'"
     assert read_graph(path / "loop.csv", path / "features.csv").report.notes == ()
     numbers = folder(edges="0,1\n", features="id,f\n0,1\n1,2\n7,3\n")
     assert read_graph(numbers / "edges.csv", numbers / "features.csv").report.notes[0].endswith(": 7")
@@ -146,7 +144,7 @@ def test_labels_in_node_order_and_with_unknown_ids(folder):
     assert read_graph(path / "edges.csv", labels=path / "headed.csv").y.tolist() == [0, 1, -1]
     graph = read_graph(path / "edges.csv", labels=path / "labels.csv")
     assert graph.y.tolist() == [0, -1, -1]
-    assert graph.report.notes == ("1 of the 2 ids in labels.csv are no nodes of the graph and were left out: 'zoe'",)
+    assert graph.report.notes == ("1 of the 2 ids in labels.csv not found in the graph, left out: 'zoe'",)
     folder(labels="ann,1\nzoe,2\n")
     with pytest.raises(
         DataError, match=r"labels\.csv: 0 of 2 ids match those of the graph: .*'ann', 'zoe'.*'a', 'b', 'c'"
@@ -184,6 +182,8 @@ def test_matrices_with_features_in_either_form(folder, matrix, suffix):
         assert dense(graph) == matrix.toarray().tolist()
     assert graph.node_ids == ("u", "v", "w")
     assert f"nodes: the rows of {edges.name} in the order of names.csv" in graph.report.notes
+    with pytest.raises(DataError, match="entries of a matrix are its weights; leave weight_column=None out"):
+        read_graph(edges, weight_column=None)
     with pytest.raises(DataError, match="expected 3 rows"):
         read_graph(edges, path / "short.csv")
 
@@ -211,7 +211,9 @@ def test_graphml_keeps_ids_weights_and_chosen_attributes(folder):
     folder(features="c,3\nb,2\na,1\nzoe,4\n")
     extra = read_graph(path / "g.graphml", path / "features.csv")
     assert extra.x.tolist() == [[2], [1], [3]]
-    assert extra.report.notes[-1].endswith("are no nodes of the graph and were left out: 'zoe'")
+    assert extra.report.notes[-1].endswith("not found in the graph, left out: 'zoe'")
+    with pytest.raises(DataError, match="no edge has the attribute 'cots'; attributes of edges: 'cost', 'weight'"):
+        read_graph(path / "g.graphml", weight_column="cots")
     with pytest.raises(DataError, match="named by an edge attribute, got the position 2"):
         read_graph(path / "g.graphml", weight_column=2)
 

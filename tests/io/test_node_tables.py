@@ -204,7 +204,7 @@ def test_rows_are_aligned_to_the_nodes_by_id(write):
         table.aligned(["a", "b", "c", "d"])
     values, notes = table.aligned(["a"])
     assert values.tolist() == [[1]]
-    assert notes == ("2 of the 3 ids in nodes.csv are no nodes of the graph and were left out: 'b', 'c'",)
+    assert notes == ("2 of the 3 ids in nodes.csv not found in the graph, left out: 'b', 'c'",)
     for partial in (False, True):
         with pytest.raises(
             DataError, match=r"0 of 3 ids match those of the graph: are these the same ids\? .*'b', .*7, 8"

@@ -45,7 +45,7 @@ def not_in_edges(edges: EdgeTable, nodes: NodeTable) -> tuple[str, ...]:
     if not alone:
         return ()
     share = f"{len(alone)} of the {len(nodes.node_ids)} ids in {nodes.path.name}"
-    return (f"{share} are not in {edges.table.path.name} and are kept as nodes without edges: {first_few(alone)}",)
+    return (f"{share} not found in {edges.table.path.name}, kept as nodes without edges: {first_few(alone)}",)
 
 
 def _distinct(column: Iterable[Any]) -> Iterable[Any]:

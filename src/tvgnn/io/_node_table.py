@@ -86,7 +86,7 @@ class NodeTable:
         notes: tuple[str, ...] = ()
         if unknown:
             share = f"{len(unknown)} of the {len(self.node_ids)} ids in {self.path.name}"
-            notes = (f"{share} are no nodes of the graph and were left out: {first_few(unknown)}",)
+            notes = (f"{share} not found in the graph, left out: {first_few(unknown)}",)
         if missing:
             values = self.values.tolist()
             return np.array([values[row[key]] if key in row else None for key in node_ids], dtype=object), notes

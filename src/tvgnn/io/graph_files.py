@@ -10,12 +10,13 @@ import numpy as np
 from tvgnn.errors import DataError
 from tvgnn.graph.graph import Graph
 from tvgnn.io._arrays import read_matrix
-from tvgnn.io._cells import is_number
+from tvgnn.io._cells import first_few, is_number
 from tvgnn.io._matching import not_in_edges, unknown_node
 from tvgnn.io._node_table import NodeTable
 from tvgnn.io._text import IdCache, open_bytes, require_file, text_suffix
 from tvgnn.io.edges import EdgeTable, read_edges, unknown_row
 from tvgnn.io.node_tables import read_features, read_labels
+from tvgnn.wording import setting
 
 __all__ = ["NamedGraph", "read_graph", "read_named_graph", "read_named_nodes", "read_nodes"]
 
@@ -58,7 +59,7 @@ def read_graph(
         Whether an edge list means directed edges: see :meth:`tvgnn.Graph.from_edges`.
     delimiter, header, weight_column
         Format of the edge list: see :func:`tvgnn.io.edges.read_edges`. For GraphML ``weight_column`` names the edge
-        attribute. Matrices carry their own weights.
+        attribute. Matrices carry their own weights, and refuse another ``weight_column``.
     node_attributes
         Names of numeric GraphML node attributes that form the features.
     dtype
@@ -116,6 +117,11 @@ def read_named_graph(
     if suffix == ".graphml":
         graph = _from_graphml(path, nodes, weight_column, node_attributes, dtype)
     elif suffix in (".npz", ".mtx"):
+        if weight_column != "auto":
+            chosen = setting("weight_column", weight_column)
+            raise DataError(
+                f"{path}: the entries of a matrix are its weights; leave {chosen} out, or save other entries"
+            )
         graph = _from_matrix(path, nodes, dtype)
     elif suffix == ".npy":
         raise DataError(f"{path}: edges are read from text, .npz, .mtx or .graphml; save the matrix as sparse .npz")
@@ -257,6 +263,10 @@ def _from_graphml(
     if isinstance(weight, int):
         raise DataError(f"{path}: the weights of GraphML are named by an edge attribute, got the position {weight}")
     name = "weight" if weight == "auto" else weight
+    attributes_of_edges = {key for _, _, data in source.edges(data=True) for key in data}
+    if weight not in ("auto", None) and weight not in attributes_of_edges:
+        known = first_few(sorted(attributes_of_edges), most=20) or "none"
+        raise DataError(f"{path}: no edge has the attribute {weight!r}; attributes of edges: {known}")
     graph = Graph.from_networkx(source, features=attributes, weight=name, dtype=dtype)
     if nodes is None:
         return graph
