@@ -158,6 +158,8 @@ def test_header_can_be_stated(write):
     (b"source,target\na,b\nb\n", "line 3: expected 2 columns"),
     (b"0\n1\n", "line 1: expected at least two columns"),
     (b"a,b\nb,\n", "line 2: expected two node ids, one is empty"),
+    (b",bob\nann,bob\n", "line 1: expected two node ids, one is empty"),
+    (b",bob,cid\nann,bob,dan\n", "line 1: expected two node ids, one is empty"),
     (b"0,1,1\n1,2,-3\n", "line 2: expected a finite non-negative weight, got -3"),
     (b"# c\n0,1,1\n\n1,2,nan\n", "line 4: expected a finite non-negative weight, got nan"),
     (b"0 1 1\n1 2 inf\n", "line 2: expected a finite"),
@@ -265,6 +267,8 @@ def test_a_first_edge_that_looks_like_a_header_is_kept_and_told(write):
     ("person,strength,friend\nann,0.5,bob\nbob,2,cid\n", "strength", (["ann", "bob"], ["bob", "cid"], [0.5, 2])),
     ("0.5,ann,bob\n2,bob,cid\n", 0, (["ann", "bob"], ["bob", "cid"], [0.5, 2])),
     ("0.5,0,1\n2,1,2\n", 0, ([0, 1], [1, 2], [0.5, 2])),
+    ("weight,person,friend\n0.5,ann,bob\n2,bob,cid\n", None, (["ann", "bob"], ["bob", "cid"], None)),
+    ("weight,year,person,friend\n1,2,a,b\n3,4,b,c\n", "year", (["a", "b"], ["b", "c"], [2, 4])),
     (",person,friend\n0,ann,bob\n1,bob,cid\n", "auto", (["ann", "bob"], ["bob", "cid"], None)),
     (",person,friend,weight\n0,ann,bob,2\n1,bob,cid,3\n", "auto", (["ann", "bob"], ["bob", "cid"], [2, 3])),
 ])  # fmt: skip

@@ -77,6 +77,14 @@ def test_an_edge_of_names_is_no_unknown_node(folder):
     assert "(person, friend) was read as an edge; pass header=True" in note
 
 
+def test_a_node_that_was_taken_for_a_header_is_told_where_its_edge_fails(folder):
+    path = folder(edges="cell,dog\ndog,eel\n", features="cell,1,2\ndog,3,4\neel,5,6\n")
+    with pytest.raises(
+        DataError, match=r"'cell' has no row.* \(cell, 1, 2\) was taken for names.* begins with node_id"
+    ):
+        read_graph(path / "edges.csv", path / "features.csv")
+
+
 def test_features_of_nodes_without_edges_are_told(folder):
     path = folder(edges="a,b\n", features="id,f\na,1\nb,2\nzoe,3\nyan,4\n", loop="a,a\nb,b\nzoe,yan\n")
     (note,) = read_graph(path / "edges.csv", path / "features.csv").report.notes

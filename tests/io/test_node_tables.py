@@ -72,6 +72,7 @@ def test_features_keyed_by_integers_and_text(write):
     ("a,1,red\nb,3,4\n", "line 1, column '2': expected a number, got 'red'"),
     ("id,f\na,1\nb,2\na,3\n", "line 4: node 'a' is already in line 2"),
     ("id,f\na,1\n,2\n", "line 3: expected a node id, got none"),
+    (",1.5,2.5\nb,3,4\n", "line 1: expected a node id, got none"),
     ("a\nb\n", "line 1: expected a node id and at least one number"),
     ("id,f\n", "a header in line 1 and no nodes below it; expected a node id and its numbers"),
     ("", "empty; expected a node id and its numbers in each line"),
@@ -124,6 +125,7 @@ def test_a_first_row_of_numbers_is_a_node(write, text, ids):
     ("who,0,1\n7,1,2\n8,2,3\n", (7, 8), ["0", "1"]),
     ("person,age,2020\n7,1,2\n8,2,3\n", (7, 8), ["age", "2020"]),
     ("cell,1,2\ndog,3,4\n", ("dog",), ["1", "2"]),
+    ("id,1.5,2.5\ndog,3,4\n", ("dog",), ["1.5", "2.5"]),
 ])  # fmt: skip
 def test_a_guessed_header_of_features_is_told(write, text, ids, names):
     table = read_features(write(text))
@@ -152,6 +154,7 @@ def test_names_of_features_are_those_of_the_header(write, text, names):
 def test_labels_keep_a_first_row_that_is_no_name(write):
     assert read_labels(write("a,3\n8,4\n9,5\n")).node_ids == ("a", 8, 9)
     assert read_labels(write("007,x\n8,y\n9,z\n")).node_ids == ("007", 8, 9)
+    assert read_labels(write("ann,y\nbob,n\ncid,y\n")).node_ids == ("ann", "bob", "cid")
     guessed = read_labels(write("paper,topic\n10,3\n11,4\n"))
     assert guessed.node_ids == (10, 11)
     assert "was taken for names of columns" in guessed.notes[0]

@@ -48,9 +48,9 @@ def judge(rows: list[list[str]]) -> Verdict:
     if len(first) < 2 or not all(map(is_name, first[1:])) or not (is_name(first[0]) or not first[0]):
         return Verdict(False)
     if not first[0]:
-        return Verdict(True)
+        return Verdict(len(first) > 2 and bool(others) and all(is_integer(row[0]) for row in others))
     if not others:
-        return Verdict("weight" in lowered[2:])
+        return Verdict(len(first) > 2 and not _WEIGHT_NAMES.isdisjoint(lowered))
     below = list(zip(*others, strict=False))[: len(first)]
     weights = [all(map(looks_numeric, column)) for column in below]
     if any(name in _WEIGHT_NAMES and numeric for name, numeric in zip(lowered, weights, strict=False)):
@@ -80,9 +80,9 @@ def choose_columns(table: TextTable, weight_column: str | int | None) -> Columns
             f"columns, by name or position from 0, other than source ({ends[0]}) and target ({ends[1]})"
         )
     if ends is None:
-        # a column without a name holds the numbers of the rows
         free = [column for column in range(table.width) if column != weight]
-        named = [column for column in free if names and names[column]]
+        # a column without a name holds the numbers of the rows; weights can be there and not be wanted
+        named = [column for column in free if names and names[column] and names[column] not in _WEIGHT_NAMES]
         if len(free) < 2:
             raise DataError(
                 f"{table.path}: expected two columns of node ids beside the weight, got {len(free)}; where there is no "
@@ -160,8 +160,9 @@ def _unused(table: TextTable, ends: tuple[int, int], weight: int | None, *, name
     return (f"columns of {table.path.name}: {joined}{unused}{hint}",)
 
 
-def bad_weight(table: TextTable, column: int, line: int, text: str) -> DataError:
+def bad_weight(table: TextTable, columns: Columns, line: int, text: str) -> DataError:
     """Say what is wrong with a weight, and what to do about it."""
+    column = 0 if columns.weight is None else columns.weight
     start = f"{table.path}, line {line}"
     if is_number(text):
         value = float(text)
@@ -178,15 +179,13 @@ def bad_weight(table: TextTable, column: int, line: int, text: str) -> DataError
     second = next(rows, None)
     got = f"{shown(text)} {where}"
     hints = [f"pass {setting('weight_column', None)} where there is no weight"]
-    others = [at for at in range(table.width) if at > 1 and at != column and is_number(first[1][at])]
+    others = [at for at in range(table.width) if at not in (columns.source, columns.target) and is_number(first[1][at])]
     if others:
         choice: Any = table.header[others[0]] if table.header else others[0]
         hints.append(f"{setting('weight_column', choice)} where that is the weight")
     if table.header is None and first[0] == line:
         hints.append(f"{setting('header', True)} where line {line} holds names")
         if second is not None and not looks_numeric(second[1][column]):
-            start, got = (
-                f"{table.path}, line {second[0]}",
-                f"{shown(second[1][column])} {where} (line {line}: {shown(text)})",
-            )
+            start = f"{table.path}, line {second[0]}"
+            got = f"{shown(second[1][column])} {where} (line {line}: {shown(text)})"
     return DataError(f"{start}: expected a finite non-negative weight, got {got}; {', '.join(hints)}")

@@ -25,11 +25,13 @@ def unknown_node(edges: EdgeTable, nodes: NodeTable, ids: Sequence[Hashable], ro
             f"{edges.where(row)}: expected nodes 0..{len(ids) - 1}, the rows of {nodes.path}, got "
             f"{_plain(node_id)!r}; for other ids give the features as text with the node id in the first column{hint}"
         )
+    hint = "".join(f"; {note}" for note in nodes.notes)
     known = set(ids)
     without = [one for one in named if one not in known]
     if len(without) == len(named):
         return no_match(edges.table.path, named, nodes.path.name, ids)
-    hint = f", or where line 1 holds names pass {setting('header', True)}" if edges.doubt and row == 0 else ""
+    if edges.doubt and row == 0:
+        hint = f", or where line 1 holds names pass {setting('header', True)}{hint}"
     return DataError(
         f"{edges.where(row)}: node {_plain(node_id)!r} has no row in {nodes.path}; {len(named) - len(without)} of "
         f"{len(named)} ids match, without a row: {first_few(without)}; add rows for them, or drop their edges{hint}"

@@ -125,7 +125,7 @@ def _read_integers(table: TextTable, columns: Columns) -> EdgeTable | None:
     result = EdgeTable(rows[f"c{source}"].copy(), rows[f"c{target}"].copy(), weights, table)
     if weight is not None and weights is not None and not (weights.min() >= 0 and weights.max() <= LARGEST_WEIGHT):
         row = int(np.argmax(~((weights >= 0) & (weights <= LARGEST_WEIGHT))))
-        raise bad_weight(table, weight, table.line_of(row), f"{weights[row]:g}")
+        raise bad_weight(table, columns, table.line_of(row), f"{weights[row]:g}")
     return result
 
 
@@ -169,7 +169,7 @@ def _read_any(table: TextTable, columns: Columns, *, doubtful: bool) -> EdgeTabl
             text = fields[columns.weight]
             weight = float(text) if is_number(text) else -1.0
             if not 0 <= weight <= LARGEST_WEIGHT:
-                raise bad_weight(table, columns.weight, line, text)
+                raise bad_weight(table, columns, line, text)
             weights.append(weight)
     doubt = _first_line_doubt(table, source, target, len(set(ids.values()))) if doubtful else None
     return EdgeTable(source, target, None if columns.weight is None else np.array(weights), table, doubt=doubt)

@@ -263,10 +263,11 @@ def _from_graphml(
     if isinstance(weight, int):
         raise DataError(f"{path}: the weights of GraphML are named by an edge attribute, got the position {weight}")
     name = "weight" if weight == "auto" else weight
-    attributes_of_edges = {key for _, _, data in source.edges(data=True) for key in data}
-    if weight not in ("auto", None) and weight not in attributes_of_edges:
-        known = first_few(sorted(attributes_of_edges), most=20) or "none"
-        raise DataError(f"{path}: no edge has the attribute {weight!r}; attributes of edges: {known}")
+    if weight not in ("auto", None):
+        known = {key for _, _, data in source.edges(data=True) for key in data}
+        if weight not in known:
+            listed = first_few(sorted(known), most=20) or "none"
+            raise DataError(f"{path}: no edge has the attribute {weight!r}; attributes of edges: {listed}")
     graph = Graph.from_networkx(source, features=attributes, weight=name, dtype=dtype)
     if nodes is None:
         return graph

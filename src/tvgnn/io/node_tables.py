@@ -111,8 +111,10 @@ def read_labels(
         first, others = rows[0], rows[1:]
         if known_ids is not None and cache[first[0]] in known_ids:
             return Verdict(False)
-        if plain_name(first[0]) in ID_NAMES or first[-1].lower() in _LABEL_NAMES:
+        if plain_name(first[0]) in ID_NAMES:
             return Verdict(True)
+        if first[-1].lower() in _LABEL_NAMES and not any(row[-1] == first[-1] for row in others):
+            return Verdict(True, sure=known_ids is not None or is_name(first[0]))
         named = all(map(is_name, first))
         below = any(bool(others) and all(is_integer(row[at]) for row in others) for at in (0, -1))
         return Verdict(True, sure=known_ids is not None) if named and below else Verdict(False)
@@ -156,8 +158,9 @@ def _judge_features(rows: list[list[str]]) -> Verdict:
     first, others = rows[0], rows[1:]
     cells = first[1:]
     numbers = sum(map(is_number, cells))
+    decimals = any(is_number(cell) and not is_integer(cell) for cell in cells)
     if plain_name(first[0]) in ID_NAMES:
-        return Verdict(True)
+        return Verdict(bool(first[0]) or not decimals, sure=not decimals)
     if cells and all(map(is_name, cells)):
         return Verdict(True)
     if others and len(first) == len(others[0]) - 1 and all(map(is_name, first)):
