@@ -279,6 +279,8 @@ def test_the_ends_are_never_the_weight_or_numbers_of_rows(write, text, weight_co
 def test_columns_that_are_not_used_are_told(write):
     (note,) = read_edges(write("source,target,year,cost\n0,1,1999,3\n")).notes
     assert note == "columns of edges.csv: not used: 'year', 'cost'; where one is the weight: weight_column='year'"
+    (note,) = read_edges(write("source,target,kind\n0,1,likes\n")).notes
+    assert note == "columns of edges.csv: not used: 'kind'"
     notes = read_edges(write("year,person,friend\n1999,ann,bob\n2000,bob,ann\n"), header=True).notes
     assert notes[0].startswith("columns of edges.csv: an edge joins 'year' and 'person', not used: 'friend'")
     assert read_edges(write("source,target,year\n0,1,1999\n"), weight_column=None).notes == ()
@@ -304,6 +306,7 @@ def test_a_weight_by_an_ambiguous_or_denied_name_is_refused(write):
     "0 1\n1\t2\n",
     '"0" 1\n1 "2"\n',
     "%c\r\n0;1\r\n# c\r\n1;2\r\n",
+    "sep=;\r\n0;1\r\n1;2\r\n",
 ], ids=repr)  # fmt: skip
 def test_cells_without_content_and_blanks_beside_delimiters_change_nothing(write, text):
     assert columns(read_edges(write(text))) == PAIRS

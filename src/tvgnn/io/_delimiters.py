@@ -10,7 +10,8 @@ from tvgnn.io._text import open_text
 
 __all__ = ["COMMENT", "SAMPLE_ROWS", "find_delimiter"]
 
-COMMENT = re.compile(r"\s*(%|#(\s|#|!|$))")
+COMMENT = re.compile(r"\s*(%|#(\s|#|!|$)|sep=[;,\t|]\s*$)")
+"""Lines that are passed over; spreadsheets write ``sep=;``."""
 SAMPLE_ROWS = 50
 """Rows from which a format is judged."""
 _DELIMITERS = ("\t", ";", ",")

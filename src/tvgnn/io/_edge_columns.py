@@ -69,9 +69,7 @@ def choose_columns(table: TextTable, weight_column: str | int | None) -> Columns
     """
     names = [] if table.header is None else list(map(_plain, table.header))
     if names and len(names) != table.width:
-        raise DataError(
-            f"{table.path}: the header names {len(names)} columns, the rows below have {table.width}; name all of them"
-        )
+        raise table.wrong_header()
     weight = _weight(table, names, weight_column)
     ends = _named_ends(names)
     if ends is not None and weight in ends:
@@ -155,8 +153,12 @@ def _unused(table: TextTable, ends: tuple[int, int], weight: int | None, *, name
     names = [table.column_name(column) for column in left]
     unused = f"not used: {', '.join(names[:5])}{', ...' if len(names) > 5 else ''}"
     joined = "" if named else f"an edge joins {table.column_name(ends[0])} and {table.column_name(ends[1])}, "
-    choice = table.header[left[0]] if table.header else left[0]
-    hint = "" if weight is not None else f"; where one is the weight: {setting('weight_column', choice)}"
+    hint = ""
+    _, row = next(table.rows())
+    numeric = [column for column in left if looks_numeric(row[column])]
+    if weight is None and numeric:
+        choice = table.header[numeric[0]] if table.header else numeric[0]
+        hint = f"; where one is the weight: {setting('weight_column', choice)}"
     return (f"columns of {table.path.name}: {joined}{unused}{hint}",)
 
 

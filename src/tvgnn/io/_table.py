@@ -1,6 +1,7 @@
 """Tables of text: delimiter, width and header are found, and every row is checked.
 
-Lines that start with ``%``, or with ``#`` and a blank, are comments; ``#python`` is an id. Rows without any content and
+Lines that start with ``%``, or with ``#`` and a blank, are comments, and so is the ``sep=;`` of spreadsheets;
+``#python`` is an id. Rows without any content and
 empty cells behind the last column are passed over.
 """
 
@@ -86,6 +87,13 @@ class TextTable:
             return repr(str(column))
         unnamed = self.width - len(self.header)  # R writes no name over the row names
         return repr(self.header[column - unnamed]) if column >= unnamed else repr("")
+
+    def wrong_header(self) -> DataError:
+        """Say that header and rows have other numbers of columns."""
+        return DataError(
+            f"{self.path}, line {self.skip + 1}: the header names {len(self.header or ())} columns, the rows below "
+            f"have {self.width}; complete the rows, or name all columns"
+        )
 
     def note(self, row: str, if_names: str, if_row: str) -> tuple[str, ...]:
         """Tell a reader of a first row that could be either: names, or ``row``; and how to say which it is."""

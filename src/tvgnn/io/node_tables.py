@@ -197,10 +197,7 @@ def _check_header(table: TextTable) -> None:
     if table.header is None or len(table.header) == table.width:
         return
     if len(table.header) != table.width - 1 or plain_name(table.header[0]) in ID_NAMES:
-        raise DataError(
-            f"{table.path}: the header names {len(table.header)} columns, the rows below have {table.width}; name all "
-            "of them"
-        )
+        raise table.wrong_header()
 
 
 def _explain(table: TextTable, error: Exception) -> DataError:
