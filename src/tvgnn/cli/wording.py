@@ -9,8 +9,6 @@ __all__ = ["as_option"]
 
 _OTHER_NAMES = {
     "dim": "structural-dim",
-    "features": "structural-features",
-    "max_iter": "max-epochs",
     "weight": "weight-column",
 }
 """Options whose name is not that of the parameter."""

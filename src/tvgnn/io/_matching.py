@@ -16,15 +16,15 @@ __all__ = ["not_in_edges", "unknown_node"]
 
 def unknown_node(edges: EdgeTable, nodes: NodeTable, ids: Sequence[Hashable], row: int, node_id: Any) -> DataError:
     """Say which node has no features, and how many others have none either."""
-    named = list(
-        dict.fromkeys(part for ends in zip(edges.source, edges.target, strict=True) for part in map(_plain, ends))
-    )
     if nodes.node_ids is None:
         hint = "; where line 1 holds names, pass " + setting("header", True) if edges.doubt and row == 0 else ""
         return DataError(
             f"{edges.where(row)}: expected nodes 0..{len(ids) - 1}, the rows of {nodes.path}, got "
             f"{_plain(node_id)!r}; for other ids give the features as text with the node id in the first column{hint}"
         )
+    named = list(
+        dict.fromkeys(part for ends in zip(edges.source, edges.target, strict=True) for part in map(_plain, ends))
+    )
     hint = "".join(f"; {note}" for note in nodes.notes)
     known = set(ids)
     without = [one for one in named if one not in known]

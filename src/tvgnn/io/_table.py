@@ -99,12 +99,14 @@ class TextTable:
         """Tell a reader of a first row that could be either: names, or ``row``; and how to say which it is."""
         if self.sure:
             return ()
-        cells = [" ".join(cell.split())[:40] for cell in self.first[:5]]
-        shown = ", ".join(cells) + (", ..." if len(self.first) > 5 else "")
-        start = f"the first line of {self.path.name} ({shown}) was"
         if self.header is None:
-            return (f"{start} read as {row}; if it holds names, {if_names}",)
-        return (f"{start} taken for names of columns; if it is {row}, {if_row}",)
+            return (f"{self.first_line()} was read as {row}; if it holds names, {if_names}",)
+        return (f"{self.first_line()} was taken for names of columns; if it is {row}, {if_row}",)
+
+    def first_line(self) -> str:
+        """Name the first line and show its beginning."""
+        cells = [" ".join(cell.split())[:40] for cell in self.first[:5]]
+        return f"the first line of {self.path.name} ({', '.join(cells)}{', ...' if len(self.first) > 5 else ''})"
 
     def _ragged(self, line: int, found: int) -> DataError:
         """Too many or too few columns."""

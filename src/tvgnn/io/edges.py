@@ -123,7 +123,7 @@ def _read_integers(table: TextTable, columns: Columns) -> EdgeTable | None:
             return None
     weights = None if weight is None else np.ascontiguousarray(rows[f"c{weight}"])
     result = EdgeTable(rows[f"c{source}"].copy(), rows[f"c{target}"].copy(), weights, table)
-    if weight is not None and weights is not None and not (weights.min() >= 0 and weights.max() <= LARGEST_WEIGHT):
+    if weights is not None and not (weights.min() >= 0 and weights.max() <= LARGEST_WEIGHT):
         row = int(np.argmax(~((weights >= 0) & (weights <= LARGEST_WEIGHT))))
         raise bad_weight(table, columns, table.line_of(row), f"{weights[row]:g}")
     return result
@@ -185,11 +185,7 @@ def _first_line_doubt(table: TextTable, source: list[int | str], target: list[in
         return None
     if any(end in ends for column in (source, target) for end in islice(column, 1, None)):
         return None
-    shown = ", ".join(table.first)
-    return (
-        f"the first line of {table.path.name} ({shown}) was read as an edge; pass {setting('header', True)} if it is a "
-        "header"
-    )
+    return f"{table.first_line()} was read as an edge; pass {setting('header', True)} if it is a header"
 
 
 def unknown_row(column: Sequence[Any] | npt.NDArray[np.int64], known: Sequence[Any]) -> int | None:

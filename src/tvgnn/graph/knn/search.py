@@ -41,8 +41,8 @@ def chosen_method(points: Any, metric: str, method: str) -> Literal["exact", "ap
         if not known:
             names = ", ".join(sorted(_SPARSE_APPROXIMATE_METRICS if sparse else _APPROXIMATE_METRICS))
             raise GraphError(
-                f"{setting('method', 'approximate')} knows the metrics cosine, correlation (dense rows only), {names}, "
-                f"got {metric!r}; take {setting('method', 'exact')}"
+                f"method='approximate' knows the metrics cosine, correlation (dense rows only), {names}, "
+                f"got {metric!r}; take method='exact'"
             )
         return "approximate"
     by_tree = not sparse and metric in _TREE_METRICS and points.shape[1] <= _TREE_COLUMNS
