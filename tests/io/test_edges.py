@@ -244,6 +244,7 @@ def test_a_header_that_is_guessed_is_told_and_can_be_denied(write):
     for sure in ("source,target\na,b\nb,c\n", "person,friend,weight\na,b,1\nb,c,2\n"):
         assert read_edges(write(sure)).notes == ()
     assert read_edges(path, header=True).notes == ()
+    assert "(u, v) was taken for names" in read_edges(write("u,v\nx,y\ny,z\n")).notes[0]
 
 
 NAMED = "person,friend,kind\nann,bob,likes\nbob,cid,likes\ncid,ann,hates\n"

@@ -91,6 +91,7 @@ def test_features_keyed_by_integers_and_text(write):
     ("person,a\nx,1\ny,tall\n", "line 3, column 'a': expected a number, got 'tall'; encode .* column out$"),
     ("x,tall,1\ny,2,1\n", "line 1, column '1': .*'tall'; .*where this line holds names, begin it with node_id"),
     ("a,NA\nb,1\nc,2\n", "line 1, column '1': expected a number, got 'NA'; fill in missing values, or leave .*out$"),
+    ("a,,2\n8,4,9\n9,1,2\n", "line 1, column '1': expected a number, got ''; fill in missing"),
     ("a,\nb,1\nc,2\n", "line 1, column '1': expected a number, got ''; fill in missing"),
     ("id,a,b,c\nx,1,2\n", "the header names 4 columns, the rows below have 3"),
     ("id,a\nx,1,2\ny,3,4\n", "the header names 2 columns, the rows below have 3"),

@@ -50,8 +50,6 @@ class TextTable:
         Cells of the first row.
     sure
         False where the first row could also be what it was not taken for.
-    padded
-        Rows of the sample end in empty cells that belong to no column.
     """
 
     path: Path
@@ -61,7 +59,6 @@ class TextTable:
     skip: int
     first: tuple[str, ...]
     sure: bool
-    padded: bool
 
     def rows(self) -> Iterator[tuple[int, list[str]]]:
         """Yield line number and fields of each row of data; every row must have ``width`` fields."""
@@ -157,7 +154,7 @@ def open_table(
     sample = list(islice(_iterate(path, delimiter), SAMPLE_ROWS))
     if not sample:
         raise DataError(f"{path}: expected {expected} in each line, the file holds comments and empty rows only")
-    full, rows = len(sample[0][1]), _without_padding([[cell.strip() for cell in fields] for _, fields in sample])
+    rows = _without_padding([[cell.strip() for cell in fields] for _, fields in sample])
     if all(re.fullmatch(r"[\[(][^\])]*", row[0]) and row[-1].endswith(("]", ")")) for row in rows):
         raise DataError(f"{path}: expected {expected} in each line, got brackets around it; take them away")
     verdict = judge(rows) if header is None else Verdict(header)
@@ -172,7 +169,7 @@ def open_table(
     if verdict.header and len(sample) > 1:
         skip = sample[1][0] - 1  # a name may go over several lines
     width = len(rows[1] if verdict.header else rows[0])
-    return TextTable(path, delimiter, width, names, skip, tuple(rows[0]), verdict.sure, full > len(rows[0]))
+    return TextTable(path, delimiter, width, names, skip, tuple(rows[0]), verdict.sure)
 
 
 def _without_padding(rows: list[list[str]]) -> list[list[str]]:

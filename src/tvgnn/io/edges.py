@@ -107,7 +107,7 @@ def read_edges(
 def _read_integers(table: TextTable, columns: Columns) -> EdgeTable | None:
     """Read by NumPy's parser where all ids are integers; None where they are not, or anything else is unusual."""
     source, target, weight = columns.source, columns.target, columns.weight
-    if table.width > 3 or table.padded or _has_unusual_numbers(table.path):
+    if table.width > 3 or _has_unusual_numbers(table.path):
         return None
     kinds = [np.int64 if i in (source, target) else np.float64 for i in range(table.width)]
     record = np.dtype([(f"c{i}", kind) for i, kind in enumerate(kinds)])
