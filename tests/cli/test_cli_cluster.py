@@ -15,6 +15,7 @@ from cli_cases import SMALL, clique_edges
 import tvgnn as package
 from tvgnn import TVClustering
 from tvgnn.estimators.presets import PRESETS
+from tvgnn.io.run_context import read_context
 
 ALWAYS = {
     "dataset", "method", "seed", "n_nodes", "n_edges", "n_features", "n_clusters", "n_clusters_found", "cluster_sizes",
@@ -160,6 +161,37 @@ def test_options_of_the_edge_list_reach_the_reader(tvgnn, tmp_path):
     assert not TVClustering.load(tmp_path / "plain").graph_.is_weighted
 
 
+@pytest.mark.parametrize(("text", "options", "names"), [
+    ("who|2019|2020\n7|1|2\n8|2|3\n9|5|3\n", ("--delimiter", "|", "--header"), ["2019", "2020"]),
+    ("who|age|size\n7|1|2\n8|2|3\n9|5|3\n", ("--delimiter", "|", "--no-header"), None),
+    ("7|1|2\n8|2|3\n9|5|3\n", ("--delimiter", "|"), None),
+    ("id,age,size\n7,1,2\n8,2,3\n9,5,3\n", (), ["age", "size"]),
+])  # fmt: skip
+def test_names_of_features_are_read_as_the_options_say(tvgnn, tmp_path, text, options, names):
+    (tmp_path / "x.txt").write_text(text)
+    result = tvgnn("cluster", "--features", "x.txt", *options, "-k", "1", "--n-neighbors", "1", "--out", "out", *SMALL)
+    if "--no-header" in options:
+        assert (result.code, "line 1, column '1': expected a number, got 'age'" in result.error) == (2, True)
+    else:
+        assert result.code == 0, result.err
+        assert read_context(tmp_path / "out").feature_names == names
+
+
+def test_what_was_guessed_of_the_files_is_said_and_recorded(tvgnn, tmp_path):
+    (tmp_path / "e.csv").write_text("person,friend\nann,bob\nbob,cid\ncid,ann\n")
+    (tmp_path / "y.csv").write_text("node_id,label\nann,x\nzoe,y\n")
+    arguments = ("cluster", "--edges", "e.csv", "--labels", "y.csv", "--structural-features", "ones", "-k", "1", *SMALL)
+    result = tvgnn(*arguments, "--out", "out")
+    assert result.code == 0, result.err
+    notes = metrics_of(tmp_path / "out")["notes"]
+    assert "the first line of e.csv (person, friend) was read as an edge; pass --header if it is a header" in notes
+    assert "1 of the 2 ids in y.csv not found in the graph, left out: 'zoe'" in notes
+    assert all(f"note: {note}" in result.err for note in notes)
+    assert tvgnn(*arguments, "--header", "--out", "headed").code == 0
+    assert [row["node_id"] for row in rows_of(tmp_path / "headed")] == ["ann", "bob", "cid"]
+    assert not any("first line" in note for note in metrics_of(tmp_path / "headed")["notes"])
+
+
 def test_directed_rows_are_averaged_with_a_note(tvgnn, tmp_path):
     (tmp_path / "e.csv").write_text("source,target,weight\n0,1,4\n")
     result = tvgnn("cluster", "--edges", "e.csv", "--directed", "--structural-features", "ones", "-k", "1",
@@ -176,6 +208,7 @@ def test_what_cleaning_changed_is_said_and_recorded(tvgnn, tmp_path):
     assert result.code == 0, result.err
     notes = [line.removeprefix("note: ") for line in result.err.splitlines() if line.startswith("note: ")]
     assert notes == [
+        "1 of the 6 ids in x.csv not found in e.csv, kept as nodes without edges: 'f'",
         "1 self-loop dropped", "1 duplicate edge merged", "1 node has no edges", "the graph has 3 components",
     ]  # fmt: skip
     assert set(notes) <= set(metrics_of(tmp_path / "out")["notes"])
@@ -332,13 +365,13 @@ def test_features_alone_in_every_format(tvgnn, tmp_path, suffix):
         (["--edges", "edges.csv", "--metric", "cosine"], "got --edges and --metric"),
         (["--dataset", "ring", "--mutual", "--n-neighbors", "3"], "got --dataset and --n-neighbors, --mutual"),
         (["--features", "features.csv", "--directed"], "they need --edges"),
-        (["--features", "features.csv", "--metric", "nearness"], "metric='nearness'"),
+        (["--features", "features.csv", "--metric", "nearness"], "--metric nearness"),
         (["--features", "features.csv", "--knn-weights", "soft"], "--knn-weights"),
         (["--features", "features.csv", "--structural-features", "ones"], "one kind of features"),
         (["--features", "absent.csv"], "absent.csv"),
         (["--features", "numbers.csv"], "line 1: expected a node id in the first column, got the number 0.5"),
         (["--features", "words.csv"], "words.csv"),
-        (["--features", "nan.csv"], "node 'b' (index 1), column 0: NaN is not a finite"),
+        (["--features", "nan.csv"], "nan.csv, line 3, column 'a': expected a finite"),
         ([], "--edges FILE, --features FILE or --h5ad FILE, got none"),
     ],
 )

@@ -2,8 +2,12 @@
 
 import os
 
+import networkx as nx
 import pytest
 from cli_cases import SMALL
+
+from tvgnn.errors import DataError
+from tvgnn.io.run_folder import run_folder
 
 RING = ("cluster", "--dataset", "ring", "-k", "2", *SMALL)
 
@@ -17,7 +21,7 @@ RING = ("cluster", "--dataset", "ring", "-k", "2", *SMALL)
         (["cluster", "--dataset", "ring", "--edges", "e.csv", "-k", "2"], "got --dataset and --edges"),
         (["cluster", "--dataset", "ring", "--labels", "y.csv", "-k", "2"], "got --dataset and --labels"),
         (["cluster", "--edges", "nowhere.csv", "-k", "2"], "nowhere.csv: there is no such file"),
-        ([*RING, "-k", "201"], "n_clusters <= n_samples"),
+        ([*RING, "-k", "201"], "expected at most one cluster a node, got -k 201 and 200 nodes; ask for fewer"),
         ([*RING, "-k", "0"], "'-k' / '--n-clusters'"),
         ([*RING, "-k", "two"], "'-k' / '--n-clusters'"),
         ([*RING, "--seed", "-1"], "--seed"),
@@ -90,6 +94,48 @@ def test_a_bad_file_is_named_with_its_place(tvgnn, tmp_path, edges, features, sa
     assert result.code == 2
     assert says in result.error
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("edges", "arguments", "says"),
+    [
+        ("a,b,likes\n", (), "--weight-column none where there is no weight, --header where line 1 holds names"),
+        ("a,b,1,2\n", (), "such as --weight-column 3, or pass --weight-column none"),
+        ("s,t,w\na,b,1\n", ("--weight-column", "price"), "no column is named 'price'; the names are 's', 't', 'w'"),
+        ("a,b,1\n", ("--weight-column", "7"), "--weight-column 7 must be one of the 3 columns"),
+        ("a,b,1\n", ("--weight-column", "w", "--no-header"), "for --weight-column w, got --no-header"),
+        ("a|b\n", (), "another delimiter, such as --delimiter '|'"),
+        ("person,friend\na,b\nb,c\nc,a\n", ("--features", "x.csv"), "where line 1 holds names pass --header"),
+        ("p1,p2\n", ("--features", "x.csv"), "edges.csv: 0 of 2 ids match those of x.csv: are these the same ids?"),
+    ],
+)
+def test_a_remedy_is_what_a_shell_understands(tvgnn, tmp_path, edges, arguments, says):
+    (tmp_path / "edges.csv").write_text(edges)
+    (tmp_path / "x.csv").write_text("id,v\na,1\nb,2\nc,3\n")
+    chosen = () if "--features" in arguments else ("--structural-features", "ones")
+    result = tvgnn("cluster", "--edges", "edges.csv", *arguments, *chosen, "-k", "2")
+    assert result.code == 2
+    assert says in result.error
+    assert "=None" not in result.error
+    assert "=True" not in result.error
+
+
+def test_a_graphml_with_some_weights_names_the_option(tvgnn, tmp_path):
+    graph = nx.path_graph(3)
+    graph.edges[0, 1]["cost"] = 2.0
+    nx.write_graphml(graph, tmp_path / "g.graphml")
+    result = tvgnn(
+        "cluster", "--edges", "g.graphml", "--weight-column", "cost", "--structural-features", "ones", "-k", "2"
+    )
+    assert result.code == 2
+    assert "pass --weight-column none to ignore it" in result.error
+
+
+def test_messages_are_worded_for_the_shell_during_a_command_only(tvgnn, tmp_path):
+    (tmp_path / "out").mkdir()
+    assert "replace it by --overwrite" in tvgnn(*RING, "--out", "out").error
+    with pytest.raises(DataError, match="replace it by overwrite=True"), run_folder(tmp_path / "out"):
+        pass
 
 
 def test_training_that_diverges_leaves_no_folder(tvgnn, tmp_path):

@@ -91,7 +91,7 @@ def test_sweep_reads_the_same_file(tvgnn, tmp_path, cells):
     [
         (["--h5ad", "nowhere.h5ad"], "nowhere.h5ad: there is no such file"),
         (["--h5ad", "broken.h5ad"], "not readable as an AnnData file"),
-        (["--h5ad", "cells.h5ad"], "sc.pp.neighbors(adata)"),
+        (["--h5ad", "cells.h5ad"], "--spatial-key spatial takes neighbours in space, and --obsp names one"),
         (["--h5ad", "cells.h5ad", "--dataset", "ring"], "got --dataset and --h5ad"),
         (["--h5ad", "cells.h5ad", "--edges", "e.csv"], "got --h5ad and --edges"),
         (["--h5ad", "cells.h5ad", "--obsp", "ring"], "key of obsp, got 'ring'; it holds nothing"),

@@ -61,7 +61,7 @@ def test_numbers_of_clusters_are_read_as_a_user_writes_them(tvgnn, files):
         (["-k", "2:3:4:5"], "got '2:3:4:5'"),
         (["-k", ""], "got ''"),
         (["-k", "2:1000000000000"], "at most 1000 numbers"),
-        (["-k", "2:11"], "n_clusters <= n_samples"),
+        (["-k", "2:11"], "expected at most one cluster a node, got -k "),
         (["--seeds", "1"], "--seeds"),
         (["--jobs", "9999"], "--jobs to be at most"),
         (["-k", "2", "--preset", "mine"], "preset to be one of paper, quick"),

@@ -137,7 +137,7 @@ def test_mistakes_name_what_there_is(cells, options, says):
 
 def test_without_a_graph_the_ways_to_one_are_named(cells):
     del cells.uns["neighbors"]
-    with pytest.raises(ValueError, match=r'sc\.pp\.neighbors\(adata\).*spatial_key="spatial".*\'connectivities\''):
+    with pytest.raises(ValueError, match=r"sc\.pp\.neighbors\(adata\).*spatial_key=\'spatial\'.*\'connectivities\'"):
         Graph.from_anndata(cells)
 
 

@@ -59,13 +59,12 @@ def test_features_in_every_dress(write, text):
 def test_features_keyed_by_integers_and_text(write):
     table = read_features(write("name,f\n10,1\n007,2\n-3,3\n"))
     assert table.node_ids == (10, "007", -3)
-    assert read_features(write("what,1\n7,1\n8,2\n")).node_ids == (7, 8)
     assert read_features(write("a,0.1\n"), dtype="float64").values[0, 0] == 0.1
     assert read_features(write(gzip.compress(b"a,1\n"), "x.csv.gz")).values.tolist() == [[1]]
 
 
 @pytest.mark.parametrize(("text", "message"), [
-    ("a,1,2\nb,3\n", "line 2: expected 3 columns as in the first row, got 2"),
+    ("a,1,2\nb,3\n", "line 2: expected 3 columns as in the first row, got 2; columns are separated by commas"),
     ("a,1,2\nb,3,4\nc,5,6,7\n", "line 3: expected 3 columns"),
     ("id,age,size\na,1,2\nb,,4\n", "line 3, column 'age': expected a number, got ''"),
     ("id,f\na,1\nb,\nc,3\n", "line 3, column 'f': expected a number, got ''"),
@@ -73,9 +72,33 @@ def test_features_keyed_by_integers_and_text(write):
     ("a,1,red\nb,3,4\n", "line 1, column '2': expected a number, got 'red'"),
     ("id,f\na,1\nb,2\na,3\n", "line 4: node 'a' is already in line 2"),
     ("id,f\na,1\n,2\n", "line 3: expected a node id, got none"),
+    (",1.5,2.5\nb,3,4\n", "line 1: expected a node id, got none"),
     ("a\nb\n", "line 1: expected a node id and at least one number"),
-    ("id,f\n", "below the header"),
-    ("", "empty"),
+    ("id,f\n", "a header in line 1 and no nodes below it; expected a node id and its numbers"),
+    ("", "empty; expected a node id and its numbers in each line"),
+    ("id;a;b\nx;1,5;2,5\ny;2,5;3,5\n", "line 2, column 'a': expected a number, got '1,5'; decimal comma.* with points"),
+    ('id,a\nx,"1,5"\n', "line 2, column 'a': expected a number, got '1,5'; decimal comma"),
+    ("x;1,5\ny;2\nz;3\n", "line 1, column '1': expected a number, got '1,5'; decimal comma"),
+    ('id,a\nx,"1,234.5"\n', "line 2, column 'a': expected a number, got '1,234.5'; .*thousands"),
+    ("id,a\nx,1 234\n", "line 2, column 'a': .*'1 234'; .*thousands"),
+    ("id,a\nx,50%\n", "line 2, column 'a': .*'50%'; save the number alone"),
+    ("x,50%\ny,20\n", "line 1, column '1': .*'50%'; save the number alone"),
+    ("id,a\nx,1\nid,a\ny,2\n", "line 3: the header again"),
+    ("id,a\nx,inf\n", "line 2, column 'a': .*'inf'; leave such nodes out"),
+    ("id,a\nx,1_000\n", "line 2, column 'a': .*'1_000'; .*thousands"),
+    ("id,a\nx,tall\n", "line 2, column 'a': expected a number, got 'tall'; encode text as numbers, or leave .* out$"),
+    ("x,12kg\ny,13\n", "line 1, column '1': expected a number, got '12kg'"),
+    ("person,a\nx,1\ny,tall\n", "line 3, column 'a': expected a number, got 'tall'; encode .* column out$"),
+    ("x,tall,1\ny,2,1\n", "line 1, column '1': .*'tall'; .*where this line holds names, begin it with node_id"),
+    ("a,NA\nb,1\nc,2\n", "line 1, column '1': expected a number, got 'NA'; fill in missing values, or leave .*out$"),
+    ("a,,2\n8,4,9\n9,1,2\n", "line 1, column '1': expected a number, got ''; fill in missing"),
+    ("a,\nb,1\nc,2\n", "line 1, column '1': expected a number, got ''; fill in missing"),
+    ("id,a,b,c\nx,1,2\n", "the header names 4 columns, the rows below have 3"),
+    ("id,a\nx,1,2\ny,3,4\n", "the header names 2 columns, the rows below have 3"),
+    ('id,a\n"x\ny",1\nz,2\n', "line 2: a quoted cell goes on in the next line"),
+    ("id,a,b\nx,1\x1f2,3\n", "line 2: expected numbers, got a control character"),
+    ("id,a,b\nx,1,2\ny,3,nan\n", "line 3, column 'b': expected a finite float32 number for node 'y', got 'nan'; "),
+    ("id,a\nx,1\ny,1e39\n", "line 3, column 'a': .* for node 'y', got '1e39'; divide the column by a constant"),
     (b"a,1\0\n", "binary"),
     ("<html>404</html>", "web page"),
     (b"a,1\n\xff,2\n", "UTF-8"),
@@ -83,6 +106,70 @@ def test_features_keyed_by_integers_and_text(write):
 def test_bad_features_are_refused_naming_the_line(write, text, message):
     with pytest.raises(DataError, match=message):
         read_features(write(text))
+
+
+@pytest.mark.parametrize(("text", "ids"), [
+    ("a,2\n8,4\n9,5\n", ("a", 8, 9)),
+    ("007,2\n8,4\n9,5\n", ("007", 8, 9)),
+    ("what,1\n7,1\n8,2\n", ("what", 7, 8)),
+    ("a,0\n8,4\n9,5\n", ("a", 8, 9)),
+    ("a,2,0\n8,4,5\n", ("a", 8)),
+])  # fmt: skip
+def test_a_first_row_of_numbers_is_a_node(write, text, ids):
+    table = read_features(write(text))
+    assert table.node_ids == ids
+    assert len(table.notes) == (ids[0] != "007")  # which is no name
+    assert all("was read as a node; if it holds names, begin it with node_id" in note for note in table.notes)
+
+
+@pytest.mark.parametrize(("text", "ids", "names"), [
+    ("who,0,1\n7,1,2\n8,2,3\n", (7, 8), ["0", "1"]),
+    ("person,age,2020\n7,1,2\n8,2,3\n", (7, 8), ["age", "2020"]),
+    ("cell,1,2\ndog,3,4\n", ("dog",), ["1", "2"]),
+    ("id,1.5,2.5\ndog,3,4\n", ("dog",), ["1.5", "2.5"]),
+])  # fmt: skip
+def test_a_guessed_header_of_features_is_told(write, text, ids, names):
+    table = read_features(write(text))
+    assert (table.node_ids, table.names) == (ids, names)
+    (note,) = table.notes
+    assert "was taken for names of columns; if it is a node, put a header above it that begins with node_id" in note
+    stated = read_features(write(text), header=True)
+    assert (stated.node_ids, stated.notes) == (ids, ())
+
+
+@pytest.mark.parametrize(("text", "names"), [
+    ("node_id,a,a\nx,1,2\n", ["a", "a"]),
+    ("gene,a,b\nx,1,2\n", ["a", "b"]),
+    (",0,1\nx,1,2\n", ["0", "1"]),
+    ("a b\nx 1 2\ny 2 3\n", ["a", "b"]),
+    ("a\nx 1\ny 2\n", ["a"]),
+    ('id,"height\n(cm)",b\nx,1,2\n', ["height (cm)", "b"]),
+    ("id,a,\nx,1,\ny,2,\n", ["a"]),
+    ("x,1\ny,2\n", None),
+])  # fmt: skip
+def test_names_of_features_are_those_of_the_header(write, text, names):
+    table = read_features(write(text))
+    assert (table.names, table.notes) == (names, ())
+
+
+def test_labels_keep_a_first_row_that_is_no_name(write):
+    assert read_labels(write("a,3\n8,4\n9,5\n")).node_ids == ("a", 8, 9)
+    assert read_labels(write("007,x\n8,y\n9,z\n")).node_ids == ("007", 8, 9)
+    assert read_labels(write("ann,y\nbob,n\ncid,y\n")).node_ids == ("ann", "bob", "cid")
+    guessed = read_labels(write("paper,topic\n10,3\n11,4\n"))
+    assert guessed.node_ids == (10, 11)
+    assert "was taken for names of columns" in guessed.notes[0]
+
+
+@pytest.mark.parametrize(("values", "message"), [
+    (np.array([["a", "b"]]), "expected numbers of shape"),
+    (np.ones((2, 2, 2)), r"got float64 of shape \(2, 2, 2\)"),
+    (np.ones((3, 0)), r"shape \(3, 0\)"),
+])  # fmt: skip
+def test_arrays_that_are_no_features_are_refused_by_name(write, values, message):
+    with pytest.raises(DataError, match=message) as error:
+        read_features(write(npy(values), "x.npy"))
+    assert "x.npy" in str(error.value)
 
 
 @pytest.mark.parametrize("text", [
@@ -106,6 +193,7 @@ def test_integer_labels_and_headers_are_told_apart(write):
     ("a,u,1\n", "two columns, node id and label, got 3"),
     ("a,u\na,v\n", "line 2: node 'a' is already in line 1"),
     ("a,u\nb\n", "line 2: expected 2 columns"),
+    ("node_id,label\n", "a header in line 1 and no labels below it; expected a node id and its label"),
 ], ids=repr)  # fmt: skip
 def test_bad_labels_are_refused(write, text, message):
     with pytest.raises(DataError, match=message):
@@ -114,13 +202,21 @@ def test_bad_labels_are_refused(write, text, message):
 
 def test_rows_are_aligned_to_the_nodes_by_id(write):
     table = read_features(write("b,2\na,1\nc,3\n"))
-    assert table.aligned(["a", "b", "c"]).ravel().tolist() == [1, 2, 3]
+    values, notes = table.aligned(["a", "b", "c"])
+    assert (values.ravel().tolist(), notes) == ([1, 2, 3], ())
     with pytest.raises(DataError, match="1 of 4 nodes have no row, first 'd'"):
         table.aligned(["a", "b", "c", "d"])
-    with pytest.raises(DataError, match=r"line 1: 2 of 3 ids are no nodes of the graph, first 'b', 'c'"):
-        table.aligned(["a"])
+    values, notes = table.aligned(["a"])
+    assert values.tolist() == [[1]]
+    assert notes == ("2 of the 3 ids in nodes.csv not found in the graph, left out: 'b', 'c'",)
+    for partial in (False, True):
+        with pytest.raises(
+            DataError, match=r"0 of 3 ids match those of the graph: are these the same ids\? .*'b', .*7, 8"
+        ):
+            table.aligned([7, 8], partial=partial)
     labels = read_labels(write("b,2\na,1\n"))
-    assert labels.aligned(["a", "x", "b"], partial=True).tolist() == [1, None, 2]
+    values, notes = labels.aligned(["a", "x", "b"], partial=True)
+    assert (values.tolist(), notes) == ([1, None, 2], ())
 
 
 def test_more_than_five_missing_rows_are_cut_short(write):

@@ -19,7 +19,9 @@ from tvgnn.cli.demo import demo
 from tvgnn.cli.report import report
 from tvgnn.cli.reproduce import reproduce
 from tvgnn.cli.sweep import sweep
+from tvgnn.cli.wording import as_option
 from tvgnn.errors import TVGNNError
+from tvgnn.wording import worded_by
 
 __all__ = ["app", "main"]
 
@@ -93,7 +95,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     ends = [signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else [])]
     previous = {end: signal.signal(end, _terminate) for end in ends if signal.getsignal(end) != signal.SIG_IGN}
     try:
-        return app(args=arguments, prog_name="tvgnn", standalone_mode=False) or 0
+        with worded_by(as_option):
+            return app(args=arguments, prog_name="tvgnn", standalone_mode=False) or 0
     except _UsageError as error:
         context = getattr(error, "ctx", None)
         hint = f" (see {context.command_path} --help)" if context else ""

@@ -60,6 +60,7 @@ def cluster(
     if n_clusters is None and not graph.num_classes:
         raise ValueError("expected the number of clusters, got no known classes to count; pass -k")
     k = n_clusters or graph.num_classes
+    given.check_n_clusters(k)
     set_threads(model.threads)
     resolve_device(model.device)
     notes = graph_notes(graph.report)

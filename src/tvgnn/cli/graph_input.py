@@ -31,11 +31,27 @@ def _format(*names: str, help: str, **settings: Any) -> Any:
 
 
 class ReadGraph(NamedTuple):
-    """What was read: a short name of the data, the graph with features, and the AnnData that it comes from or None."""
+    """What was read: a short name of the data, the graph with features, and where it comes from.
+
+    ``adata`` is the AnnData or None, ``feature_names`` those that files give or None.
+    """
 
     name: str
     graph: Graph
     adata: Any = None
+    feature_names: list[str] | None = None
+
+    def check_n_clusters(self, most: int) -> None:
+        """Refuse more clusters than there are nodes.
+
+        Raises
+        ------
+        ValueError
+            There are fewer nodes than ``most``.
+        """
+        nodes = self.graph.num_nodes
+        if most > nodes:
+            raise ValueError(f"expected at most one cluster a node, got -k {most} and {nodes} nodes; ask for fewer")
 
 
 @dataclass(frozen=True)
@@ -127,15 +143,17 @@ class GraphInput:
         """
         if self._joins_neighbors():
             return self._neighbors({"preset": preset, "feature_norm": feature_norm})
-        name, graph, adata = self._read()
+        read = self._read()
+        graph = read.graph
         if self.structural_features is not None:
             graph = graph.with_structural_features(self.structural_features.value, self.structural_dim)
+            read = read._replace(graph=graph, feature_names=None)
         if graph.x is None:
             raise ValueError(
                 "expected node features, got a graph without; pass --features FILE, or choose some that are computed "
                 "from the graph: --structural-features spectral, degree or ones"
             )
-        return ReadGraph(name, graph, adata)
+        return read
 
     def context(self, given: ReadGraph) -> RunContext:
         """Return what is known of the nodes besides the model."""
@@ -143,19 +161,8 @@ class GraphInput:
 
         if given.adata is not None:
             return self.h5ad.context(given.adata, given.graph, named=self.structural_features is None)
-        return run_context(
-            given.graph, self.dataset if self.structural_features is None else None, self._feature_names()
-        )
-
-    def _feature_names(self) -> list[str] | None:
-        """Return the names of the features that files give; None for datasets and structural features."""
-        if self.structural_features is not None or self.dataset is not None:
-            return None
-        if self.features is None:
-            return self._attributes()
-        from tvgnn.io.node_tables import read_feature_names
-
-        return read_feature_names(self.features)
+        dataset = self.dataset if self.structural_features is None else None
+        return run_context(given.graph, dataset, given.feature_names)
 
     def _attributes(self) -> list[str] | None:
         names = self.node_attributes
@@ -173,19 +180,20 @@ class GraphInput:
 
     def _neighbors(self, scaling: dict[str, Any]) -> ReadGraph:
         from tvgnn.estimators.inputs import joined
-        from tvgnn.io.graph_files import read_nodes
+        from tvgnn.io.graph_files import read_named_nodes
 
         features = Path(str(self.features))
-        nodes = read_nodes(features, self.labels, delimiter=self._delimiter(), header=self.header)
-        return ReadGraph(_stem(features), joined(nodes, scaling | self.neighbors.parameters()))
+        nodes, names = read_named_nodes(features, self.labels, delimiter=self._delimiter(), header=self.header)
+        graph = joined(nodes, scaling | self.neighbors.parameters())
+        return ReadGraph(_stem(features), graph, feature_names=names)
 
     def _delimiter(self) -> str | None:
         return "\t" if self.delimiter == "\\t" else self.delimiter  # what a shell user can type
 
     def _files(self, edges: Path) -> ReadGraph:
-        from tvgnn.io.graph_files import read_graph
+        from tvgnn.io.graph_files import read_named_graph
 
-        graph = read_graph(
+        graph, names = read_named_graph(
             edges,
             self.features,
             self.labels,
@@ -195,7 +203,7 @@ class GraphInput:
             weight_column=_column(self.weight_column),
             node_attributes=self._attributes(),
         )
-        return ReadGraph(_stem(edges), graph)
+        return ReadGraph(_stem(edges), graph, feature_names=names)
 
 
 def _stem(path: Path) -> str:

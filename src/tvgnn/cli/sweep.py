@@ -70,7 +70,9 @@ def sweep(
     from tvgnn.ops._backends import resolve_device
 
     workers = pool_workers(jobs, threads=model.threads)
-    name, graph, _ = source.read(preset, model.scaling)
+    read = source.read(preset, model.scaling)
+    read.check_n_clusters(ks[-1])
+    name, graph = read.name, read.graph
     resolve_device(model.device)
     if not quiet:
         for note in graph_notes(graph.report):

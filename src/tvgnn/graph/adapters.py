@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from tvgnn.errors import GraphError
 from tvgnn.graph.symmetrize import Symmetry
 from tvgnn.graph.validation import as_array, as_edge_weight, as_indices, as_node_ids, is_missing, torch_to_scipy
+from tvgnn.wording import setting
 
 __all__ = ["RawGraph", "read_edge_index", "read_edge_table", "read_networkx", "read_pyg", "read_scipy", "single_value"]
 
@@ -230,7 +231,7 @@ def read_networkx(
         if missing:
             raise GraphError(
                 f"edge attribute {weight!r} is missing on {len(missing)} of {len(edges)} edges, first "
-                f"{_first_few(missing)}: set it on all edges, or pass weight=None to ignore it"
+                f"{_first_few(missing)}: set it on all edges, or pass {setting('weight', None)} to ignore it"
             )
         values = as_edge_weight([edge[2] for edge in edges], len(edges), f"edge attribute {weight!r}")
     x = None
@@ -254,7 +255,7 @@ def _attribute(graph: Any, name: str) -> list[Any]:
 
 def _feature_columns(values: list[Any], name: str) -> npt.NDArray[Any]:
     if any(isinstance(value, str) for value in values):
-        raise GraphError(f"node attribute {name!r} holds text: encode it as numbers, or pass it as label={name!r}")
+        raise GraphError(f"node attribute {name!r} holds text: encode it as numbers; a class is a label, no feature")
     columns = as_array(values, f"node attribute {name!r}")
     return columns.reshape(len(values), -1)
 

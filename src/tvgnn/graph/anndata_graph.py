@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from tvgnn.errors import GraphError
 from tvgnn.graph.mixing import edges_in_space, mix_adjacencies
+from tvgnn.wording import setting
 
 if TYPE_CHECKING:
     from tvgnn.graph.graph import Graph
@@ -73,7 +74,8 @@ class AnnDataKeys:
 
     def __post_init__(self) -> None:
         if self.obsp is not None and self.neighbors_key is not None:
-            raise ValueError("expected obsp or neighbors_key, got both; name the graphs by one of them")
+            either = f"{setting('obsp')} or {setting('neighbors_key')}"
+            raise ValueError(f"expected {either}, got both; name the graphs by one of them")
         if self.obsp is not None and not self.obsp_keys:
             raise ValueError("expected obsp as keys of adata.obsp, got an empty list; leave it out, or name one")
 
@@ -240,11 +242,12 @@ def _given_graphs(adata: Any, keys: AnnDataKeys, adjacency: Any) -> list[tuple[s
     key = "neighbors" if keys.neighbors_key is None else keys.neighbors_key
     if key not in adata.uns:
         if keys.neighbors_key is not None:
-            raise ValueError(f"expected neighbors_key to be a key of uns, got {key!r}; it holds {_listed(adata.uns)}")
+            name = setting("neighbors_key")
+            raise ValueError(f"expected {name} to be a key of uns, got {key!r}; it holds {_listed(adata.uns)}")
         raise ValueError(
             "expected a graph of the cells, found none; sc.pp.neighbors(adata) makes one from the features, "
-            'spatial_key="spatial" takes neighbours in space, and obsp names one of adata.obsp, which holds '
-            + _listed(adata.obsp)
+            f"{setting('spatial_key', 'spatial')} takes neighbours in space, and {setting('obsp')} names one of "
+            f"adata.obsp, which holds {_listed(adata.obsp)}"
         )
     found = adata.uns[key]
     name = found.get("connectivities_key", "connectivities") if hasattr(found, "get") else "connectivities"
@@ -305,7 +308,8 @@ def representation_key(adata: Any, use_rep: str | None) -> str:
 def _features(adata: Any, key: str) -> Any:
     values = adata.X if key == "X" else _entry(adata.obsm, key, "obsm", also=("X",))
     if values is None or not values.shape[1]:
-        raise ValueError(f"expected features in X, got none; name others by use_rep, obsm holds {_listed(adata.obsm)}")
+        known = f"obsm holds {_listed(adata.obsm)}"
+        raise ValueError(f"expected features in X, got none; name others by {setting('use_rep')}, {known}")
     return values
 
 

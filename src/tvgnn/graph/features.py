@@ -8,6 +8,7 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from tvgnn.errors import GraphError
+from tvgnn.wording import setting
 
 __all__ = ["StructuralKind", "structural_features"]
 
@@ -66,7 +67,9 @@ def _spectral(adjacency: Any, dim: int | None) -> npt.NDArray[np.float64]:
     num_nodes = adjacency.shape[0]
     width = min(_DEFAULT_SPECTRAL, num_nodes - 1) if dim is None else dim
     if not 1 <= width < num_nodes:
-        raise GraphError(f"spectral features need 1 <= dim < number of nodes, got dim={width} for {num_nodes} nodes")
+        raise GraphError(
+            f"spectral features need 1 <= dim < number of nodes, got {setting('dim', width)} for {num_nodes} nodes"
+        )
     degree = np.asarray(adjacency.sum(axis=1, dtype=np.float64)).ravel()
     root = np.sqrt(degree)
     inverse_root = np.divide(1.0, root, out=np.zeros(num_nodes), where=root > 0)

@@ -1,17 +1,12 @@
-"""Delimited text from outside: plain or gzip, any of four delimiters, with or without a header, checked line by line.
-
-Lines that start with ``%``, or with ``#`` and a blank, are comments; ``#python`` is an id.
-"""
+"""Text files from outside, plain or gzip, and the node ids in them."""
 
 import csv
 import gzip
 import io
 import re
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from typing import IO, cast
 
@@ -19,20 +14,23 @@ from tvgnn.errors import DataError
 
 __all__ = [
     "IdCache",
-    "TextTable",
+    "check_head",
     "is_integer",
-    "is_number",
     "open_bytes",
-    "open_table",
     "open_text",
     "require_file",
     "text_suffix",
 ]
 
-_COMMENT = re.compile(r"\s*(%|#(\s|#|!|$))")
 _INTEGER = re.compile(r"0|-?[1-9][0-9]{0,4000}")
-_SAMPLE_ROWS = 50
 _HEAD_BYTES = 65536
+_OTHER_TEXT = re.compile(
+    rb"\{\s*[\"\r\n]|\[\s*[\[{]|graph\s*\[|(strict\s+)?(di)?graph\b[^,;\t]*\{", re.IGNORECASE
+)  # JSON, GML, DOT
+_FORMATS = (
+    "text (CSV, TSV, semicolons or blanks, also .gz), .mtx and .npz, for edges also .graphml, for features and labels "
+    "also .npy; AnnData is given as .h5ad by an option of its own"
+)
 
 
 class IdCache(dict[str, int | str]):
@@ -48,15 +46,6 @@ class IdCache(dict[str, int | str]):
 def is_integer(text: str) -> bool:
     """Say whether ``text`` is an integer as it would be printed: no plus sign, no leading zeros."""
     return _INTEGER.fullmatch(text) is not None
-
-
-def is_number(text: str) -> bool:
-    """Say whether ``text`` is a number, NaN and infinities included."""
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def require_file(path: str | Path) -> Path:
@@ -108,114 +97,31 @@ def open_text(path: Path) -> Iterator[io.TextIOWrapper]:
             raise DataError(f"{path}: not readable as delimited text: {error}") from None
 
 
-@dataclass(frozen=True)
-class TextTable:
-    """A delimited file after its format was found; rows are read when asked for.
-
-    ``delimiter`` None means runs of blanks; ``skip`` lines come before the first row of data.
-    """
-
-    path: Path
-    delimiter: str | None
-    width: int
-    header: tuple[str, ...] | None
-    skip: int
-
-    def rows(self) -> Iterator[tuple[int, list[str]]]:
-        """Yield line number and fields of each row of data; every row must have ``width`` fields."""
-        for line, fields in _iterate(self.path, self.delimiter):
-            if line <= self.skip:
-                continue
-            if len(fields) != self.width:
-                raise DataError(
-                    f"{self.path}, line {line}: expected {self.width} columns as in the first row, got {len(fields)}"
-                )
-            yield line, fields
-
-    def line_of(self, row: int) -> int:
-        """Return the line number of data row ``row``, by reading up to it again."""
-        return next(islice(self.rows(), row, None))[0]
-
-
-def open_table(
-    path: str | Path,
-    looks_like_header: Callable[[list[list[str]]], bool],
-    *,
-    delimiter: str | None = None,
-    header: bool | None = None,
-) -> TextTable:
-    """Find delimiter, width and header of a text file.
+def check_head(path: Path, expected: str) -> None:
+    """Refuse a file that is empty or no UTF-8 text by its first bytes.
 
     Parameters
     ----------
     path
-        The file, plain or gzip.
-    looks_like_header
-        Judges the first rows where ``header`` is None.
-    delimiter
-        One character; None finds tab, comma, semicolon or blanks in the first line.
-    header
-        Whether the first row holds names.
-
-    Raises
-    ------
-    DataError
-        If there is no file, it is empty, binary or a web page, or holds no row of data.
+        The file.
+    expected
+        What its lines should hold, for the message about an empty one.
     """
-    path = require_file(path)
-    _check_head(path)
-    if delimiter is not None and len(delimiter) != 1:
-        raise DataError(f"the delimiter must be one character, got {delimiter!r}")
-    if delimiter is None:
-        delimiter = _find_delimiter(path)
-    elif delimiter == " ":
-        delimiter = None
-    sample = list(islice(_iterate(path, delimiter), _SAMPLE_ROWS))
-    if not sample:
-        raise DataError(f"{path}: expected rows of data, the file holds none")
-    (first_line, first), rows = sample[0], [fields for _, fields in sample]
-    if header is None:
-        header = looks_like_header(rows)
-    if header and len(rows) == 1:
-        raise DataError(f"{path}: expected rows of data below the header in line {first_line}, there are none")
-    names = tuple(name.strip() for name in first) if header else None
-    skip = first_line if header else first_line - 1
-    return TextTable(path, delimiter, len(rows[1] if header else first), names, skip)
-
-
-def _iterate(path: Path, delimiter: str | None) -> Iterator[tuple[int, list[str]]]:
-    with open_text(path) as text:
-        lines = ("\n" if _COMMENT.match(line) else line for line in text)
-        if delimiter is None:
-            yield from ((number, fields) for number, line in enumerate(lines, 1) if (fields := line.split()))
-            return
-        reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=True)
-        for fields in reader:
-            if len(fields) > 1 or (fields and fields[0].strip()):
-                yield reader.line_num, fields
-
-
-def _find_delimiter(path: Path) -> str | None:
-    with open_text(path) as text:
-        line = next((line for line in text if line.strip() and not _COMMENT.match(line)), "")
-    unquoted = re.sub(r'"[^"]*"', "", line)
-    if "\t" in unquoted:
-        return "\t"
-    commas, semicolons = unquoted.count(","), unquoted.count(";")
-    if commas or semicolons:
-        return "," if commas > semicolons else ";"
-    return None
-
-
-def _check_head(path: Path) -> None:
     with open_bytes(path) as file:
         head = file.read(_HEAD_BYTES)
     if not head.strip():
-        raise DataError(f"{path}: the file is empty")
+        raise DataError(f"{path}: the file is empty; expected {expected} in each line")
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise DataError(f"{path}: expected UTF-8 text, got UTF-16; save it as UTF-8")
-    if b"\0" in head:
-        raise DataError(f"{path}: expected text, got binary data; known binary formats are .npz and .npy")
+    if b"\0" in head or head.startswith((b"PK\x03\x04", b"PAR1")):
+        raise DataError(f"{path}: expected text, got binary data; formats that are read: {_FORMATS}; save it as CSV")
+    if head[:14].lower() == b"%%matrixmarket":  # its sizes would pass for an edge
+        raise DataError(f"{path}: expected delimited text, got a Matrix Market file; give it the ending .mtx")
     start = head.removeprefix(b"\xef\xbb\xbf").lstrip()[:64].lower()
-    if start.startswith((b"<!doctype html", b"<html", b"<?xml")):
-        raise DataError(f"{path}: expected delimited text, got a web page or XML; was the download an error page?")
+    if _OTHER_TEXT.match(start):
+        raise DataError(f"{path}: expected delimited text, got JSON, GML or DOT; formats that are read: {_FORMATS}")
+    if start.startswith((b"<!doctype html", b"<html", b"<?xml", b"<graphml")):
+        raise DataError(
+            f"{path}: expected delimited text, got a web page or XML; was the download an error page? GraphML is known "
+            "by the ending .graphml"
+        )

@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
@@ -11,29 +11,31 @@ import numpy as np
 import numpy.typing as npt
 
 from tvgnn.errors import DataError
-from tvgnn.io._text import IdCache, TextTable, is_integer, is_number, open_bytes, open_table, open_text
+from tvgnn.io._cells import is_name, is_number
+from tvgnn.io._edge_columns import LARGEST_WEIGHT, Columns, bad_weight, choose_columns, judge
+from tvgnn.io._table import TextTable, open_table
+from tvgnn.io._text import IdCache, open_bytes, open_text
+from tvgnn.wording import setting
 
 __all__ = ["EdgeTable", "read_edges", "unknown_row"]
 
-_SOURCE_NAMES = frozenset(
-    ("source", "src", "from", "fromnodeid", "node1", "node_1", "id1", "id_1", "u", "head", "start")
-)
-_TARGET_NAMES = frozenset(
-    ("target", "dst", "dest", "destination", "to", "tonodeid", "node2", "node_2", "id2", "id_2", "v", "tail", "end")
-)
-_WEIGHT_NAMES = frozenset(("weight", "weights", "w", "edge_weight"))
-_LARGEST = float(np.finfo(np.float32).max)  # graphs hold float32
 _CHUNK = 1 << 24
 
 
 @dataclass(frozen=True)
 class EdgeTable:
-    """Edges as a file lists them: two columns of ids (int64 array, or list of int and text) and weights or None."""
+    """Edges as a file lists them: two columns of ids (int64 array, or list of int and text) and weights or None.
+
+    ``notes`` say what a reader should know of how the file was read; ``doubt`` says so where the first line, read as an
+    edge, looks like a header.
+    """
 
     source: npt.NDArray[np.int64] | list[int | str]
     target: npt.NDArray[np.int64] | list[int | str]
     weight: npt.NDArray[np.float64] | None
     table: TextTable
+    notes: tuple[str, ...] = ()
+    doubt: str | None = None
 
     def where(self, row: int) -> str:
         """Name file and line of edge ``row`` for a message."""
@@ -52,14 +54,15 @@ def read_edges(
     Parameters
     ----------
     path
-        The file. Ids that look like integers become int; ``007`` stays text.
+        The file. Ids that look like integers become int; ``007`` stays text. The ends of an edge are the columns named
+        ``source`` and ``target`` or alike, else the first two that hold no weight and, below a header, have a name.
     delimiter
         One character, found in the first line by default.
     header
         Whether the first row holds column names; judged from the rows by default.
     weight_column
-        Name, or position from 0, of the column of weights. ``"auto"``: the column named ``weight`` or ``w``; without
-        a header the third of three columns. None: unweighted.
+        Name (which makes the first row a header), or position from 0, of the column of weights. ``"auto"``: the column
+        named ``weight`` or ``w``; without a header the third of three columns. None: unweighted.
 
     Returns
     -------
@@ -81,67 +84,29 @@ def read_edges(
     (['ann'], ['bob'], [2.0])
     """
     named = isinstance(weight_column, str) and weight_column != "auto"
-    table = open_table(path, _looks_like_header, delimiter=delimiter, header=True if named else header)
+    if named and header is False:
+        raise DataError(
+            f"{path}: expected names of columns for {setting('weight_column', weight_column)}, got "
+            f"{setting('header', False)}; give the position of the weights, from 0, or leave one of them out"
+        )
+    expected = "two node ids and optionally a weight"
+    first = True if named else header
+    table = open_table(path, judge, expected=expected, rows_are="edges", delimiter=delimiter, header=first)
     if table.width < 2:
         raise DataError(
             f"{table.path}, line {table.skip + 1}: expected at least two columns (source, target), got {table.width}; "
-            "name the delimiter if it is not a tab, comma, semicolon or blank"
+            "separate them by tabs, commas, semicolons or blanks, or name another delimiter, such as "
+            f"{setting('delimiter', '|')}"
         )
-    columns = _choose_columns(table, weight_column)
-    return _read_integers(table, columns) or _read_any(table, columns)
+    columns = choose_columns(table, weight_column)
+    edges = _read_integers(table, columns) or _read_any(table, columns, doubtful=header is None)
+    notes = table.note("an edge", f"pass {setting('header', True)}", f"pass {setting('header', False)}")
+    return replace(edges, notes=(*notes, *columns.notes))
 
 
-def _looks_like_header(rows: list[list[str]]) -> bool:
-    first, others = [cell.strip() for cell in rows[0]], rows[1:]
-    if len(first) < 2:
-        return False
-    if others and all(len(row) > 1 and is_integer(row[0].strip()) and is_integer(row[1].strip()) for row in others):
-        return not (is_integer(first[0]) or is_integer(first[1]))
-    weighted = bool(others) and all(len(row) > 2 and is_number(row[2]) for row in others)
-    if weighted and len(first) > 2 and not is_number(first[2]):
-        return True  # where a weight is bad the names decide
-    lowered = [cell.lower().lstrip("#") for cell in first]
-    if not (_SOURCE_NAMES.intersection(lowered) and _TARGET_NAMES.intersection(lowered)):
-        return False
-    # nodes may well be called "u" and "v"
-    return not any(cell.strip() in first for row in others for cell in row)
-
-
-def _choose_columns(table: TextTable, weight_column: str | int | None) -> tuple[int, int, int | None]:
-    """Return the positions of source, target and weight."""
-    names = [] if table.header is None else [name.lower().lstrip("#") for name in table.header]
-    if names and len(names) != table.width:
-        raise DataError(f"{table.path}: the header names {len(names)} columns, the rows below have {table.width}")
-    source = next((i for i, name in enumerate(names) if name in _SOURCE_NAMES), None)
-    target = next((i for i, name in enumerate(names) if name in _TARGET_NAMES), None)
-    if source is None or target is None:
-        source, target = 0, 1
-    if weight_column is None:
-        return source, target, None
-    if isinstance(weight_column, int):
-        if not 0 <= weight_column < table.width or weight_column in (source, target):
-            raise DataError(
-                f"{table.path}: weight_column={weight_column} must be the position (from 0) of one of the "
-                f"{table.width} columns other than source ({source}) and target ({target})"
-            )
-        return source, target, weight_column
-    if weight_column != "auto":
-        if table.header is None or weight_column not in table.header:
-            raise DataError(f"{table.path}: no column is named {weight_column!r}; the names are {table.header}")
-        return source, target, table.header.index(weight_column)
-    if names:
-        return source, target, next((i for i, name in enumerate(names) if name in _WEIGHT_NAMES), None)
-    if table.width > 3:
-        raise DataError(
-            f"{table.path}: {table.width} columns and no header: say which holds the weight by weight_column "
-            "(position from 0), or pass None for an unweighted graph"
-        )
-    return source, target, 2 if table.width == 3 else None
-
-
-def _read_integers(table: TextTable, columns: tuple[int, int, int | None]) -> EdgeTable | None:
+def _read_integers(table: TextTable, columns: Columns) -> EdgeTable | None:
     """Read by NumPy's parser where all ids are integers; None where they are not, or anything else is unusual."""
-    source, target, weight = columns
+    source, target, weight = columns.source, columns.target, columns.weight
     if table.width > 3 or _has_unusual_numbers(table.path):
         return None
     kinds = [np.int64 if i in (source, target) else np.float64 for i in range(table.width)]
@@ -158,9 +123,9 @@ def _read_integers(table: TextTable, columns: tuple[int, int, int | None]) -> Ed
             return None
     weights = None if weight is None else np.ascontiguousarray(rows[f"c{weight}"])
     result = EdgeTable(rows[f"c{source}"].copy(), rows[f"c{target}"].copy(), weights, table)
-    if weights is not None and not (weights.min() >= 0 and weights.max() <= _LARGEST):
-        row = int(np.argmax(~((weights >= 0) & (weights <= _LARGEST))))
-        raise _bad_weight(result.where(row), f"{weights[row]:g}")
+    if weights is not None and not (weights.min() >= 0 and weights.max() <= LARGEST_WEIGHT):
+        row = int(np.argmax(~((weights >= 0) & (weights <= LARGEST_WEIGHT))))
+        raise bad_weight(table, columns, table.line_of(row), f"{weights[row]:g}")
     return result
 
 
@@ -189,32 +154,38 @@ def _has_unusual_numbers(path: Path) -> bool:
     return False
 
 
-def _read_any(table: TextTable, columns: tuple[int, int, int | None]) -> EdgeTable:
+def _read_any(table: TextTable, columns: Columns, *, doubtful: bool) -> EdgeTable:
     """Read row by row, naming the line of whatever is wrong."""
-    at_source, at_target, at_weight = columns
     source: list[int | str] = []
     target: list[int | str] = []
     weights: list[float] = []
     ids = IdCache()
     for line, fields in table.rows():
-        source.append(ids[fields[at_source]])
-        target.append(ids[fields[at_target]])
+        source.append(ids[fields[columns.source]])
+        target.append(ids[fields[columns.target]])
         if source[-1] == "" or target[-1] == "":
             raise DataError(f"{table.path}, line {line}: expected two node ids, one is empty; drop such rows")
-        if at_weight is not None:
-            text = fields[at_weight]
+        if columns.weight is not None:
+            text = fields[columns.weight]
             weight = float(text) if is_number(text) else -1.0
-            if not 0 <= weight <= _LARGEST:
-                raise _bad_weight(f"{table.path}, line {line}", repr(text))
+            if not 0 <= weight <= LARGEST_WEIGHT:
+                raise bad_weight(table, columns, line, text)
             weights.append(weight)
-    return EdgeTable(source, target, None if at_weight is None else np.array(weights), table)
+    doubt = _first_line_doubt(table, source, target, len(set(ids.values()))) if doubtful else None
+    return EdgeTable(source, target, None if columns.weight is None else np.array(weights), table, doubt=doubt)
 
 
-def _bad_weight(where: str, value: str) -> DataError:
-    return DataError(
-        f"{where}: expected a finite non-negative weight, got {value}; drop such edges, rescale weights above 3.4e38, "
-        "or pass weight_column=None if this is no weight"
-    )
+def _first_line_doubt(table: TextTable, source: list[int | str], target: list[int | str], num_ids: int) -> str | None:
+    """Say so where the first edge looks like names: both occur nowhere else, while most ids occur more than once."""
+    ends = {source[0], target[0]}
+    others = len(source) - 1
+    if table.header is not None or others < 2 or len(ends) < 2 or 2 * (num_ids - 2) > 3 * others:
+        return None
+    if not all(map(is_name, table.first)):
+        return None
+    if any(end in ends for column in (source, target) for end in islice(column, 1, None)):
+        return None
+    return f"{table.first_line()} was read as an edge; pass {setting('header', True)} if it is a header"
 
 
 def unknown_row(column: Sequence[Any] | npt.NDArray[np.int64], known: Sequence[Any]) -> int | None:

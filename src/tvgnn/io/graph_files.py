@@ -1,20 +1,31 @@
 """One graph from the files that users have: edges, features and labels in any mix of formats."""
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from tvgnn.errors import DataError
 from tvgnn.graph.graph import Graph
 from tvgnn.io._arrays import read_matrix
-from tvgnn.io._text import IdCache, is_number, open_bytes, require_file, text_suffix
+from tvgnn.io._cells import first_few, is_number
+from tvgnn.io._matching import not_in_edges, unknown_node
+from tvgnn.io._node_table import NodeTable
+from tvgnn.io._text import IdCache, open_bytes, require_file, text_suffix
 from tvgnn.io.edges import EdgeTable, read_edges, unknown_row
-from tvgnn.io.node_tables import NodeTable, read_features, read_labels
+from tvgnn.io.node_tables import read_features, read_labels
+from tvgnn.wording import setting
 
-__all__ = ["read_graph", "read_nodes"]
+__all__ = ["NamedGraph", "read_graph", "read_named_graph", "read_named_nodes", "read_nodes"]
+
+
+class NamedGraph(NamedTuple):
+    """A graph from files and the names of its features, None where the files give none."""
+
+    graph: Graph
+    feature_names: list[str] | None
 
 
 def read_graph(
@@ -42,12 +53,13 @@ def read_graph(
         edge list must name nodes by 0..N-1, and N comes from the features. Without features the nodes are those that
         edges name, ascending where all ids are integers, in order of appearance otherwise.
     labels
-        Text of node id and label, where nodes without one count as unknown; or ``.npy`` in node order.
+        Text of node id and label, where nodes without one count as unknown and other ids are left out with a note; or
+        ``.npy`` in node order.
     directed
         Whether an edge list means directed edges: see :meth:`tvgnn.Graph.from_edges`.
     delimiter, header, weight_column
         Format of the edge list: see :func:`tvgnn.io.edges.read_edges`. For GraphML ``weight_column`` names the edge
-        attribute. Matrices carry their own weights.
+        attribute. Matrices carry their own weights, and refuse another ``weight_column``.
     node_attributes
         Names of numeric GraphML node attributes that form the features.
     dtype
@@ -69,6 +81,32 @@ def read_graph(
     >>> read_graph(folder / "edges.csv", folder / "features.csv")
     Graph(4 nodes, 2 edges, unweighted, 1 feature)
     """
+    return read_named_graph(
+        edges,
+        features,
+        labels,
+        directed=directed,
+        delimiter=delimiter,
+        header=header,
+        weight_column=weight_column,
+        node_attributes=node_attributes,
+        dtype=dtype,
+    ).graph
+
+
+def read_named_graph(
+    edges: str | Path,
+    features: str | Path | None = None,
+    labels: str | Path | None = None,
+    *,
+    directed: bool = False,
+    delimiter: str | None = None,
+    header: bool | None = None,
+    weight_column: str | int | Literal["auto"] | None = "auto",
+    node_attributes: Sequence[str] | None = None,
+    dtype: str = "float32",
+) -> NamedGraph:
+    """Read a graph as :func:`read_graph` does, and the names of its features."""
     path = require_file(edges)
     suffix = text_suffix(path)
     if suffix != ".graphml" and node_attributes is not None:
@@ -79,13 +117,22 @@ def read_graph(
     if suffix == ".graphml":
         graph = _from_graphml(path, nodes, weight_column, node_attributes, dtype)
     elif suffix in (".npz", ".mtx"):
+        if weight_column != "auto":
+            chosen = setting("weight_column", weight_column)
+            raise DataError(
+                f"{path}: the entries of a matrix are its weights; leave {chosen} out, or save other entries"
+            )
         graph = _from_matrix(path, nodes, dtype)
     elif suffix == ".npy":
         raise DataError(f"{path}: edges are read from text, .npz, .mtx or .graphml; save the matrix as sparse .npz")
     else:
         table = read_edges(path, delimiter=delimiter, header=header, weight_column=weight_column)
         graph = _from_table(table, nodes, directed, dtype)
-    return _with_labels(graph, labels)
+    if nodes is None:
+        names = None if node_attributes is None else list(node_attributes)
+    else:
+        graph, names = _noted(graph, nodes.notes), nodes.names
+    return NamedGraph(_with_labels(graph, labels), names)
 
 
 def read_nodes(
@@ -120,11 +167,23 @@ def read_nodes(
     >>> read_nodes(path)
     Graph(2 nodes, 0 edges, unweighted, 1 feature)
     """
+    return read_named_nodes(features, labels, delimiter=delimiter, header=header, dtype=dtype).graph
+
+
+def read_named_nodes(
+    features: str | Path,
+    labels: str | Path | None = None,
+    *,
+    delimiter: str | None = None,
+    header: bool | None = None,
+    dtype: str = "float32",
+) -> NamedGraph:
+    """Read nodes as :func:`read_nodes` does, and the names of their features."""
     nodes = read_features(features, delimiter=delimiter, header=header, dtype=dtype)
-    if nodes.node_ids is not None and all(isinstance(one, str) and is_number(one) for one in nodes.node_ids):
+    if nodes.node_ids is not None and not nodes.names_ids and _are_decimals(nodes.node_ids):
         raise DataError(
             f"{nodes.where(0)}: expected a node id in the first column, got the number {nodes.node_ids[0]}; number the "
-            "rows in a column of their own, or save the features as .npy"
+            "rows in a column of their own, or save the features as .npy; where these are ids, name the column node_id"
         )
     graph = Graph.from_edge_index(
         np.empty((2, 0), np.int64),
@@ -135,39 +194,42 @@ def read_nodes(
     )
     if nodes.table is not None:  # a feature would otherwise be lost without a word
         name = repr(nodes.table.header[0]) if nodes.table.header else "without a name"
-        note = f"node ids: the first column of {nodes.path.name}, {name}"
-        graph = replace(graph, report=replace(graph.report, notes=(*graph.report.notes, note)))
-    return _with_labels(graph, labels)
+        name = repr(nodes.table.header[0]) if nodes.table.header else "without a name"
+        graph = _noted(graph, (f"node ids: the first column of {nodes.path.name}, {name}", *nodes.notes))
+    return NamedGraph(_with_labels(graph, labels), nodes.names)
+
+
+def _are_decimals(ids: Sequence[Hashable]) -> bool:
+    """Say whether ids are rather measurements: all numbers, some with a decimal point, which 01234 and 12E4 lack."""
+    texts = [str(one) for one in ids]
+    return all(map(is_number, texts)) and any("." in text for text in texts)
+
+
+def _noted(graph: Graph, notes: Sequence[str]) -> Graph:
+    return replace(graph, report=replace(graph.report, notes=(*graph.report.notes, *notes)))
 
 
 def _with_labels(graph: Graph, labels: str | Path | None) -> Graph:
     if labels is None:
         return graph
     known = read_labels(labels, known_ids=set(graph.node_ids))
-    return graph.with_labels(known.aligned(graph.node_ids, partial=True))
+    values, notes = known.aligned(graph.node_ids, partial=True)
+    return _noted(graph.with_labels(values), (*known.notes, *notes))
 
 
 def _from_table(edges: EdgeTable, nodes: NodeTable | None, directed: bool, dtype: str) -> Graph:
     if nodes is None:
-        return Graph.from_edges(edges.source, edges.target, edges.weight, directed=directed, dtype=dtype)
+        graph = Graph.from_edges(edges.source, edges.target, edges.weight, directed=directed, dtype=dtype)
+        return _noted(graph, edges.notes if edges.doubt is None else (edges.doubt, *edges.notes))
     ids = range(nodes.values.shape[0]) if nodes.node_ids is None else nodes.node_ids
     for column in (edges.source, edges.target):
         row = unknown_row(column, ids)
-        if row is None:
-            continue
-        if nodes.node_ids is None:
-            raise DataError(
-                f"{edges.where(row)}: expected nodes 0..{len(ids) - 1}, the rows of {nodes.path}, got "
-                f"{_shown(column[row])}; for other ids give the features as text with the node id in the first column"
-            )
-        raise DataError(f"{edges.where(row)}: node {_shown(column[row])} has no row in {nodes.path}")
-    return Graph.from_edges(
+        if row is not None:
+            raise unknown_node(edges, nodes, ids, row, column[row])
+    graph = Graph.from_edges(
         edges.source, edges.target, edges.weight, directed=directed, node_ids=ids, x=nodes.values, dtype=dtype
     )
-
-
-def _shown(node_id: Any) -> str:
-    return repr(node_id.item() if isinstance(node_id, np.generic) else node_id)
+    return _noted(graph, (*edges.notes, *(not_in_edges(edges, nodes) if graph.report.num_isolated else ())))
 
 
 def _from_matrix(path: Path, nodes: NodeTable | None, dtype: str) -> Graph:
@@ -176,11 +238,12 @@ def _from_matrix(path: Path, nodes: NodeTable | None, dtype: str) -> Graph:
     if nodes is None:
         return graph
     if nodes.node_ids is None or set(nodes.node_ids) == set(graph.node_ids):
-        return graph.with_features(nodes.aligned(graph.node_ids), dtype=dtype)
+        return graph.with_features(nodes.aligned(graph.node_ids)[0], dtype=dtype)
     if len(nodes.node_ids) != graph.num_nodes:
         raise DataError(f"{nodes.path}: expected {graph.num_nodes} rows, the size of {path}, got {len(nodes.node_ids)}")
     # a matrix has no ids of its own: its rows are those of the features file
-    return Graph.from_scipy(matrix, x=nodes.values, node_ids=nodes.node_ids, dtype=dtype)
+    named = Graph.from_scipy(matrix, x=nodes.values, node_ids=nodes.node_ids, dtype=dtype)
+    return _noted(named, (f"nodes: the rows of {path.name} in the order of {nodes.path.name}",))
 
 
 def _from_graphml(
@@ -194,10 +257,30 @@ def _from_graphml(
         # ElementTree's ParseError is a SyntaxError, an unknown encoding a LookupError
         except (ValueError, LookupError, SyntaxError, nx.NetworkXError) as error:
             raise DataError(f"{path}: not readable as GraphML: {error}") from None
-    ids = IdCache()
-    source = nx.relabel_nodes(source, {name: ids[name] for name in source})
+    source = nx.relabel_nodes(source, _distinct_ids(source, path))
+    if not len(source):
+        raise DataError(f"{path}: expected nodes, the graph has none")
     if isinstance(weight, int):
-        raise DataError(f"{path}: for GraphML weight_column must be the name of an edge attribute, got {weight}")
+        raise DataError(f"{path}: the weights of GraphML are named by an edge attribute, got the position {weight}")
     name = "weight" if weight == "auto" else weight
+    if weight not in ("auto", None):
+        known = {key for _, _, data in source.edges(data=True) for key in data}
+        if weight not in known:
+            listed = first_few(sorted(known), most=20) or "none"
+            raise DataError(f"{path}: no edge has the attribute {weight!r}; attributes of edges: {listed}")
     graph = Graph.from_networkx(source, features=attributes, weight=name, dtype=dtype)
-    return graph if nodes is None else graph.with_features(nodes.aligned(graph.node_ids), dtype=dtype)
+    if nodes is None:
+        return graph
+    values, notes = nodes.aligned(graph.node_ids)
+    return _noted(graph.with_features(values, dtype=dtype), notes)
+
+
+def _distinct_ids(names: Iterable[str], path: Path) -> dict[str, int | str]:
+    """Read ids as in text files; two that differ in nothing but blanks would become one node."""
+    ids = IdCache()
+    first: dict[int | str, str] = {}
+    for name in names:
+        other = first.setdefault(ids[name], name)
+        if other != name:
+            raise DataError(f"{path}: nodes {other!r} and {name!r} differ in blanks only; rename one of them")
+    return dict(ids)

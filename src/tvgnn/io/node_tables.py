@@ -1,7 +1,7 @@
 """Features and labels of nodes, keyed by node id in text files or in node order in array files."""
 
 from collections.abc import Container, Hashable, Iterator, Sequence
-from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -10,66 +10,14 @@ import scipy.sparse as sp
 
 from tvgnn.errors import DataError
 from tvgnn.io._arrays import read_array, read_matrix
-from tvgnn.io._text import IdCache, TextTable, is_integer, is_number, open_table, text_suffix
+from tvgnn.io._cells import is_missing_mark, is_name, is_number, remedy, shown
+from tvgnn.io._node_table import ID_NAMES, NODE_LIKE_NAMES, NodeTable, plain_name
+from tvgnn.io._table import TextTable, Verdict, open_table
+from tvgnn.io._text import IdCache, is_integer, text_suffix
 
-__all__ = ["NodeTable", "read_feature_names", "read_features", "read_labels"]
+__all__ = ["read_features", "read_labels"]
 
-_ID_NAMES = frozenset(("", "node_id", "nodeid", "node", "id", "name", "index", "vertex", "cell", "barcode"))
 _LABEL_NAMES = frozenset(("label", "labels", "class", "class_label", "y", "target", "cluster", "category", "group"))
-
-
-@dataclass(frozen=True)
-class NodeTable:
-    """One row (features) or entry (labels) per node; ``node_ids`` None means that rows are in node order."""
-
-    values: Any
-    node_ids: tuple[Hashable, ...] | None
-    path: Path
-    table: TextTable | None = None
-
-    def where(self, row: int) -> str:
-        """Name file and line of ``row`` for a message."""
-        return str(self.path) if self.table is None else f"{self.path}, line {self.table.line_of(row)}"
-
-    def aligned(self, node_ids: Sequence[Hashable], *, partial: bool = False) -> Any:
-        """Return the values in the order of ``node_ids``.
-
-        Parameters
-        ----------
-        node_ids
-            The ids of the graph.
-        partial
-            Nodes without an entry get None instead of raising.
-
-        Raises
-        ------
-        DataError
-            If rows are missing or belong to no node, listing the first few.
-        """
-        if self.node_ids is None:
-            if self.values.shape[0] != len(node_ids):
-                raise DataError(
-                    f"{self.path}: expected one row per node, {len(node_ids)} in all, got {self.values.shape[0]}"
-                )
-            return self.values
-        known = set(node_ids)
-        unknown = [node_id for node_id in self.node_ids if node_id not in known]
-        if unknown:
-            first = self.node_ids.index(unknown[0])
-            raise DataError(
-                f"{self.where(first)}: {len(unknown)} of {len(self.node_ids)} ids are no nodes of the graph, first "
-                f"{_first_few(unknown)}; a header line must start with 'node_id'"
-            )
-        row = {node_id: index for index, node_id in enumerate(self.node_ids)}
-        missing = [node_id for node_id in node_ids if node_id not in row]
-        if missing and not partial:
-            raise DataError(
-                f"{self.path}: {len(missing)} of {len(node_ids)} nodes have no row, first {_first_few(missing)}"
-            )
-        if missing:
-            values = self.values.tolist()
-            return np.array([values[row[key]] if key in row else None for key in node_ids], dtype=object)
-        return self.values[np.fromiter((row[node_id] for node_id in node_ids), np.int64, len(node_ids))]
 
 
 def read_features(
@@ -100,27 +48,31 @@ def read_features(
     positional = _read_positional(Path(path), "features")
     if positional is not None:
         return positional
-    table = open_table(path, _looks_like_feature_header, delimiter=delimiter, header=header)
+    table = open_table(
+        path,
+        _judge_features,
+        expected="a node id and its numbers",
+        rows_are="nodes",
+        delimiter=delimiter,
+        header=header,
+    )
     if table.width < 2:
-        raise DataError(f"{table.path}, line {table.skip + 1}: expected a node id and at least one number")
+        raise DataError(
+            f"{table.path}, line {table.skip + 1}: expected a node id and at least one number, separated by tabs, "
+            f"commas, semicolons or blanks, got {table.width} column"
+        )
+    _check_header(table)
     ids: list[int | str] = []
     try:
-        values = np.loadtxt(_without_ids(table, ids), dtype=dtype, delimiter=",", comments=None, ndmin=2)
+        values = np.loadtxt(_without_ids(table, ids), dtype=dtype, delimiter=_BETWEEN, comments=None, ndmin=2)
     except DataError:
         raise
-    except ValueError as error:
+    except (ValueError, OverflowError) as error:
         raise _explain(table, error) from None
-    if len(values) != len(ids):
-        raise DataError(f"{table.path}: {len(ids)} ids but {len(values)} rows of numbers; is there a quoted line end?")
-    return NodeTable(values, _unique(ids, table), table.path, table)
-
-
-def read_feature_names(path: str | Path) -> list[str] | None:
-    """Return the names that the header of a features file gives its columns; None where there is no such header."""
-    if _is_positional(Path(path)):
-        return None
-    table = open_table(path, _looks_like_feature_header)
-    return list(table.header[1:]) if table.header and len(table.header) == table.width else None
+    node_ids = _unique(ids, table)
+    _check_finite(values, node_ids, table)
+    notes = table.note("a node", "begin it with node_id", "put a header above it that begins with node_id")
+    return NodeTable(values, node_ids, table.path, table, notes)
 
 
 def read_labels(
@@ -155,75 +107,136 @@ def read_labels(
 
     cache = IdCache()
 
-    def looks_like_header(rows: list[list[str]]) -> bool:
-        first = [cell.strip() for cell in rows[0]]
+    def judge(rows: list[list[str]]) -> Verdict:
+        first, others = rows[0], rows[1:]
         if known_ids is not None and cache[first[0]] in known_ids:
-            return False
-        named = first[0].lower().lstrip("#") in _ID_NAMES or first[-1].lower() in _LABEL_NAMES
-        return named or any(
-            len(rows) > 1 and not is_integer(first[at]) and all(is_integer(row[at].strip()) for row in rows[1:])
-            for at in (0, -1)
-        )
+            return Verdict(False)
+        if plain_name(first[0]) in ID_NAMES:
+            return Verdict(True)
+        if first[-1].lower() in _LABEL_NAMES and not any(row[-1] == first[-1] for row in others):
+            return Verdict(True, sure=known_ids is not None or is_name(first[0]))
+        named = all(map(is_name, first))
+        below = any(bool(others) and all(is_integer(row[at]) for row in others) for at in (0, -1))
+        return Verdict(True, sure=known_ids is not None) if named and below else Verdict(False)
 
-    table = open_table(path, looks_like_header, delimiter=delimiter, header=header)
+    expected = "a node id and its label"
+    table = open_table(path, judge, expected=expected, rows_are="labels", delimiter=delimiter, header=header)
     if table.width != 2:
-        raise DataError(f"{table.path}: expected two columns, node id and label, got {table.width}")
+        raise DataError(
+            f"{table.path}: expected two columns, node id and label, got {table.width}; leave the others out"
+        )
     ids: list[int | str] = []
     labels: list[int | str] = []
     for _, (node_id, label) in table.rows():
         ids.append(cache[node_id])
         labels.append(cache[label])
-    return NodeTable(np.array(labels, dtype=object), _unique(ids, table), table.path, table)
-
-
-def _is_positional(path: Path) -> bool:
-    return text_suffix(path) in (".npy", ".npz", ".mtx")
+    notes = table.note("a node", "begin it with node_id", "put a header above it that begins with node_id")
+    return NodeTable(np.array(labels, dtype=object), _unique(ids, table), table.path, table, notes)
 
 
 def _read_positional(path: Path, what: str) -> NodeTable | None:
     suffix = text_suffix(path)
+    if what == "labels":
+        return NodeTable(read_array(path), None, path) if suffix == ".npy" else None
     if suffix == ".npy":
-        return NodeTable(read_array(path), None, path)
-    if suffix in (".npz", ".mtx") and what == "features":
+        values: Any = read_array(path)
+    elif suffix in (".npz", ".mtx"):
         matrix = read_matrix(path)
-        return NodeTable(sp.csr_array(matrix) if sp.issparse(matrix) else matrix, None, path)
-    return None
+        values = sp.csr_array(matrix) if sp.issparse(matrix) else matrix
+    else:
+        return None
+    if values.dtype.kind not in "biuf" or values.ndim > 2 or 0 in values.shape[1:]:
+        raise DataError(
+            f"{path}: expected numbers of shape (nodes, features), got {values.dtype} of shape {values.shape}; "
+            "give ids as text, and encode text as numbers"
+        )
+    return NodeTable(values, None, path)
 
 
-def _looks_like_feature_header(rows: list[list[str]]) -> bool:
-    first, others = [cell.strip() for cell in rows[0]], rows[1:]
-    if first[0].lower().lstrip("#") in _ID_NAMES:
-        return True
-    if len(first) > 1 and not any(is_number(cell) for cell in first[1:]):
-        return True
-    return bool(others) and not is_integer(first[0]) and all(is_integer(row[0].strip()) for row in others)
+def _judge_features(rows: list[list[str]]) -> Verdict:
+    """Say whether the first row holds names: of the id, or in place of all numbers, or of most and of other ids."""
+    first, others = rows[0], rows[1:]
+    cells = first[1:]
+    numbers = sum(map(is_number, cells))
+    decimals = any(is_number(cell) and not is_integer(cell) for cell in cells)
+    if plain_name(first[0]) in ID_NAMES:
+        return Verdict(bool(first[0]) or not decimals, sure=not decimals)
+    if cells and all(map(is_name, cells)):
+        return Verdict(True)
+    if others and len(first) == len(others[0]) - 1 and all(map(is_name, first)):
+        return Verdict(True)
+    if plain_name(first[0]) in NODE_LIKE_NAMES:
+        return Verdict(True, sure=False)
+    could_be = is_name(first[0]) and bool(others) and all(is_integer(row[0]) for row in others)
+    if any(map(is_missing_mark, cells)):
+        return Verdict(False)
+    if not numbers or numbers < len(cells):
+        header = could_be if numbers else any(map(is_name, cells))
+        return Verdict(header, sure=not header)
+    # a data frame names its columns 0, 1, 2, ... where nobody else does
+    numbered = len(cells) > 1 and cells == [str(column) for column in range(len(cells))]
+    return Verdict(could_be and numbered, sure=not could_be)
+
+
+_BETWEEN = "\x1f"  # cells hold commas and blanks; this sign was made to stand between them
 
 
 def _without_ids(table: TextTable, ids: list[int | str]) -> Iterator[str]:
     """Yield the numbers of each row for NumPy's parser and keep the id aside."""
     cache = IdCache()
-    for _, fields in table.rows():
+    for line, fields in table.rows():
         ids.append(cache[fields[0]])
-        yield ",".join(fields[1:]).strip() or "missing"  # the parser would skip an empty line
+        row = _BETWEEN.join(fields[1:])
+        if row.count(_BETWEEN) != table.width - 2:
+            raise DataError(f"{table.path}, line {line}: expected numbers, got a control character (unit separator)")
+        yield row if row.strip() else "missing"  # the parser would skip an empty line
 
 
-def _explain(table: TextTable, error: ValueError) -> DataError:
+def _check_header(table: TextTable) -> None:
+    """Require a name for each column; R leaves out that of the ids."""
+    if table.header is None or len(table.header) == table.width:
+        return
+    if len(table.header) != table.width - 1 or plain_name(table.header[0]) in ID_NAMES:
+        raise table.wrong_header()
+
+
+def _explain(table: TextTable, error: Exception) -> DataError:
     for line, fields in table.rows():
         for column, cell in enumerate(fields[1:], 1):
             if not is_number(cell):
-                name = table.header[column] if table.header and len(table.header) == table.width else str(column)
+                hint = remedy(cell)
+                if table.header is None and line == table.skip + 1 and is_name(cell):
+                    hint += "; where this line holds names, begin it with node_id"
+                name = table.column_name(column)
                 return DataError(
-                    f"{table.path}, line {line}, column {name!r}: expected a number, got {cell!r}; "
-                    "fill in missing values and encode text; a header line must start with 'node_id'"
+                    f"{table.path}, line {line}, column {name}: expected a number, got {shown(cell)}; {hint}"
                 )
     return DataError(f"{table.path}: not readable as numbers: {error}")
+
+
+def _check_finite(values: Any, node_ids: Sequence[Hashable], table: TextTable) -> None:
+    if not values.size or (np.isfinite(values.min()) and np.isfinite(values.max())):
+        return
+    row, column = (int(at) for at in np.argwhere(~np.isfinite(values))[0])
+    line, fields = next(islice(table.rows(), row, None))
+    cell = fields[column + 1]
+    if np.isnan(values[row, column]):
+        hint = "fill in missing values, or leave such nodes out"
+    else:
+        hint = "leave such nodes out" if np.isinf(float(cell)) else "divide the column by a constant"
+    raise DataError(
+        f"{table.path}, line {line}, column {table.column_name(column + 1)}: expected a finite {values.dtype} number "
+        f"for node {node_ids[row]!r}, got {cell!r}; {hint}"
+    )
 
 
 def _unique(ids: list[int | str], table: TextTable) -> tuple[Hashable, ...]:
     first: dict[Hashable, int] = {}
     for row, node_id in enumerate(ids):
         if node_id == "":
-            raise DataError(f"{table.path}, line {table.line_of(row)}: expected a node id, got none")
+            raise DataError(
+                f"{table.path}, line {table.line_of(row)}: expected a node id, got none; name the node or drop the row"
+            )
         if node_id in first:
             raise DataError(
                 f"{table.path}, line {table.line_of(row)}: node {node_id!r} is already in line "
@@ -231,7 +244,3 @@ def _unique(ids: list[int | str], table: TextTable) -> tuple[Hashable, ...]:
             )
         first[node_id] = row
     return tuple(ids)
-
-
-def _first_few(values: list[Any]) -> str:
-    return ", ".join(map(repr, values[:5])) + (", ..." if len(values) > 5 else "")

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from tvgnn.errors import DataError
+from tvgnn.wording import setting
 
 __all__ = ["METRICS_FILE", "run_folder", "write_assignments", "write_labels", "write_metrics"]
 
@@ -78,7 +79,9 @@ def _refuse_foreign(final: Path, overwrite: bool) -> None:
     if not final.is_dir():
         raise DataError(f"{final}: exists and is not a folder; choose another output folder")
     if not overwrite:
-        raise DataError(f"{final}: the folder exists; choose another one, or replace it (--overwrite, overwrite=True)")
+        raise DataError(
+            f"{final}: the folder exists; choose another one, or replace it by {setting('overwrite', True)}"
+        )
     if any(final.iterdir()) and not (final / METRICS_FILE).is_file():
         raise DataError(
             f"{final}: is not overwritten because it holds files but no {METRICS_FILE}, so it is no run folder; "

@@ -10,6 +10,7 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.neighbors import NearestNeighbors
 
 from tvgnn.errors import GraphError
+from tvgnn.wording import setting
 
 __all__ = ["EXACT_ROWS", "Lists", "chosen_method", "exact", "neighbor_lists"]
 
@@ -83,7 +84,7 @@ def exact(points: Any, metric: str, k: int, queries: Any = None) -> Lists:
             # without an argument, kneighbors leaves out the row itself even where rows coincide
             distances, rows = NearestNeighbors(n_neighbors=candidates, metric=metric).fit(points).kneighbors(queries)
     except (ValueError, TypeError) as error:  # a metric that needs an argument is a TypeError
-        raise GraphError(f"scikit-learn could not find neighbours with metric={metric!r}: {error}") from None
+        raise GraphError(f"scikit-learn could not find neighbours with {setting('metric', metric)}: {error}") from None
     lists = rows.astype(np.int64, copy=False), distances.astype(np.float64, copy=False)
     return _settled(points, points if queries is None else queries, metric, lists, k)
 

@@ -6,6 +6,7 @@ from numbers import Real
 import numpy as np
 
 from tvgnn.errors import GraphError
+from tvgnn.wording import setting
 
 __all__ = ["METHODS", "WEIGHTS", "NeighborSettings"]
 
@@ -44,7 +45,9 @@ class NeighborSettings:
         if not isinstance(self.metric, str):
             raise GraphError(f"metric must be a name such as 'euclidean' or 'cosine', got {self.metric!r}")
         if self.metric == "precomputed":
-            raise GraphError("metric='precomputed' has no features to read; build a matrix and use Graph.from_scipy")
+            raise GraphError(
+                f"{setting('metric', 'precomputed')} has no features to read; build a matrix and use Graph.from_scipy"
+            )
         for name in ("mutual", "connect"):
             if not isinstance(getattr(self, name), bool | np.bool_):
                 raise GraphError(f"{name} must be True or False, got {getattr(self, name)!r}")

@@ -9,6 +9,7 @@ import scipy.sparse as sp
 
 from tvgnn.errors import GraphError
 from tvgnn.graph._normalize import normalize_rows
+from tvgnn.wording import setting
 
 __all__ = ["Space"]
 
@@ -52,7 +53,9 @@ class Space:
             return cls(x, metric)
         if metric == "correlation":
             if sp.issparse(x):
-                raise GraphError("metric='correlation' needs dense features, got sparse ones; take 'cosine'")
+                raise GraphError(
+                    f"{setting('metric', 'correlation')} needs dense features, got sparse ones; take 'cosine'"
+                )
             x = _centred(x)
         points = normalize_rows(x, "l2")
         directed = np.diff(points.indptr) > 0 if sp.issparse(points) else points.any(axis=1)
