@@ -53,7 +53,7 @@ class GraphInput:
 
     dataset: Annotated[str | None, _input(help="A dataset by name; see: tvgnn datasets list.")] = None
     edges: Annotated[
-        Path | None, _input(help="Edges: CSV or TSV (also .gz), a square matrix (.npz, .mtx), or .graphml.")
+        Path | None, _input(help="Edges: CSV or TSV (also .gz), a square matrix (.npz, .mtx), .graphml or .gexf.")
     ] = None
     features: Annotated[
         Path | None,
@@ -71,7 +71,8 @@ class GraphInput:
     ] = None
     structural_dim: Annotated[int | None, _input(min=1, help="Number of structural features.")] = None
     node_attributes: Annotated[
-        str | None, _input(help="GraphML: comma-separated names of the numeric attributes that form the features.")
+        str | None,
+        _input(help="GraphML, GEXF: comma-separated names of the numeric attributes that form the features."),
     ] = None
     root: options.Root = None
     mirror: options.Mirror = None
@@ -146,6 +147,17 @@ class GraphInput:
         return run_context(
             given.graph, self.dataset if self.structural_features is None else None, self._feature_names()
         )
+
+    def remember(self, folder: Path, given: ReadGraph) -> None:
+        """Note in a run folder which GraphML, GEXF or AnnData file was read, so that results can be added to it."""
+        from tvgnn.io._text import text_suffix
+        from tvgnn.io.network_files import NETWORK_SUFFIXES
+        from tvgnn.io.run_input import write_input
+
+        if self.h5ad.h5ad is not None:
+            write_input(folder, self.h5ad.h5ad, self.h5ad.settings(given.adata))
+        elif self.edges is not None and text_suffix(self.edges) in NETWORK_SUFFIXES:
+            write_input(folder, self.edges)
 
     def _feature_names(self) -> list[str] | None:
         """Return the names of the features that files give; None for datasets and structural features."""

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from tvgnn.estimators.clustering import TVClustering
     from tvgnn.io.run_context import RunContext
 
-__all__ = ["draw_page", "draw_run", "report"]
+__all__ = ["draw_page", "draw_run", "read_metrics", "report"]
 
 FIGURE_FILE = "figure.png"
 PAGE_FILE = "report.html"
@@ -47,7 +47,7 @@ def report(
     """
     if no_html and html is not None:
         raise ValueError("expected --html FILE or --no-html, got both; leave one of them out")
-    metrics = _read_metrics(run_dir)
+    metrics = read_metrics(run_dir)
     from rich.console import Console
 
     if metrics.get("task") == "classification":
@@ -110,7 +110,8 @@ def draw_page(
     write_page(path, view, projection=projection)
 
 
-def _read_metrics(run_dir: Path) -> dict[str, Any]:
+def read_metrics(run_dir: Path) -> dict[str, Any]:
+    """Return the metrics of a run folder."""
     import json
 
     from tvgnn.io.run_folder import METRICS_FILE

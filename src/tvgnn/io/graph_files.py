@@ -10,8 +10,9 @@ import numpy as np
 from tvgnn.errors import DataError
 from tvgnn.graph.graph import Graph
 from tvgnn.io._arrays import read_matrix
-from tvgnn.io._text import IdCache, is_number, open_bytes, require_file, text_suffix
+from tvgnn.io._text import IdCache, is_number, require_file, text_suffix
 from tvgnn.io.edges import EdgeTable, read_edges, unknown_row
+from tvgnn.io.network_files import NETWORK_SUFFIXES, read_network
 from tvgnn.io.node_tables import NodeTable, read_features, read_labels
 
 __all__ = ["read_graph", "read_nodes"]
@@ -35,7 +36,7 @@ def read_graph(
     ----------
     edges
         An edge list in text (CSV, TSV, semicolons, blanks; plain or gzip), a square matrix (``.npz`` by scipy,
-        ``.mtx``), or ``.graphml``.
+        ``.mtx``), ``.graphml`` or ``.gexf``.
     features
         Text keyed by node id in the first column, or ``.npy``, ``.npz``, ``.mtx`` in node order. Keyed features define
         the nodes of an edge list and their order, so that isolated nodes are kept; with features in node order the
@@ -46,10 +47,10 @@ def read_graph(
     directed
         Whether an edge list means directed edges: see :meth:`tvgnn.Graph.from_edges`.
     delimiter, header, weight_column
-        Format of the edge list: see :func:`tvgnn.io.edges.read_edges`. For GraphML ``weight_column`` names the edge
-        attribute. Matrices carry their own weights.
+        Format of the edge list: see :func:`tvgnn.io.edges.read_edges`. For GraphML and GEXF ``weight_column`` names
+        the edge attribute. Matrices carry their own weights.
     node_attributes
-        Names of numeric GraphML node attributes that form the features.
+        Names of numeric node attributes of GraphML and GEXF that form the features.
     dtype
         Type of the features, ``"float32"`` or ``"float64"``.
 
@@ -71,17 +72,19 @@ def read_graph(
     """
     path = require_file(edges)
     suffix = text_suffix(path)
-    if suffix != ".graphml" and node_attributes is not None:
-        raise DataError(f"{path}: node attributes come from GraphML files only; pass a features file instead")
+    if suffix not in NETWORK_SUFFIXES and node_attributes is not None:
+        raise DataError(f"{path}: node attributes come from GraphML and GEXF files only; pass a features file instead")
     if node_attributes is not None and features is not None:
         raise DataError("the features come either from node attributes or from a features file, not from both")
     nodes = None if features is None else read_features(features, dtype=dtype)
-    if suffix == ".graphml":
-        graph = _from_graphml(path, nodes, weight_column, node_attributes, dtype)
+    if suffix in NETWORK_SUFFIXES:
+        graph = _from_network(path, nodes, weight_column, node_attributes, dtype)
     elif suffix in (".npz", ".mtx"):
         graph = _from_matrix(path, nodes, dtype)
     elif suffix == ".npy":
-        raise DataError(f"{path}: edges are read from text, .npz, .mtx or .graphml; save the matrix as sparse .npz")
+        raise DataError(
+            f"{path}: edges are read from text, .npz, .mtx, .graphml or .gexf; save the matrix as sparse .npz"
+        )
     else:
         table = read_edges(path, delimiter=delimiter, header=header, weight_column=weight_column)
         graph = _from_table(table, nodes, directed, dtype)
@@ -183,21 +186,16 @@ def _from_matrix(path: Path, nodes: NodeTable | None, dtype: str) -> Graph:
     return Graph.from_scipy(matrix, x=nodes.values, node_ids=nodes.node_ids, dtype=dtype)
 
 
-def _from_graphml(
+def _from_network(
     path: Path, nodes: NodeTable | None, weight: str | int | None, attributes: Sequence[str] | None, dtype: str
 ) -> Graph:
     import networkx as nx
 
-    with open_bytes(path) as file:
-        try:
-            source = nx.read_graphml(file)
-        # ElementTree's ParseError is a SyntaxError, an unknown encoding a LookupError
-        except (ValueError, LookupError, SyntaxError, nx.NetworkXError) as error:
-            raise DataError(f"{path}: not readable as GraphML: {error}") from None
+    source = read_network(path)
     ids = IdCache()
     source = nx.relabel_nodes(source, {name: ids[name] for name in source})
     if isinstance(weight, int):
-        raise DataError(f"{path}: for GraphML weight_column must be the name of an edge attribute, got {weight}")
+        raise DataError(f"{path}: here weight_column must be the name of an edge attribute, got {weight}")
     name = "weight" if weight == "auto" else weight
     graph = Graph.from_networkx(source, features=attributes, weight=name, dtype=dtype)
     return graph if nodes is None else graph.with_features(nodes.aligned(graph.node_ids), dtype=dtype)

@@ -47,15 +47,16 @@ def write_h5ad(path: str | Path, adata: Any) -> None:
 
 
 @contextmanager
-def new_file(path: str | Path | None) -> Iterator[Path | None]:
+def new_file(path: str | Path | None, *, overwrite: bool = False) -> Iterator[Path | None]:
     """Yield a temporary file beside ``path`` that becomes ``path`` when the block ends without an error.
 
-    Where ``path`` is None nothing is written, and None is what the block gets.
+    Where ``path`` is None nothing is written, and None is what the block gets. With ``overwrite`` a file that exists
+    is replaced, once the new one is complete.
 
     Raises
     ------
     DataError
-        ``path`` exists, or its folder does not. On any error in the block nothing is left.
+        ``path`` exists (a folder in any case), or its own folder does not. On any error in the block nothing is left.
 
     Examples
     --------
@@ -70,18 +71,20 @@ def new_file(path: str | Path | None) -> Iterator[Path | None]:
         yield None
         return
     final = Path(path).resolve()
-    _refuse_existing(final)
+    _refuse_existing(final, overwrite)
     if not final.parent.is_dir():
         raise DataError(f"{path}: its folder does not exist; make it first")
-    temporary = final.with_name(f".{final.stem}.{uuid.uuid4().hex[:8]}.h5ad")
+    temporary = final.with_name(f".{final.stem}.{uuid.uuid4().hex[:8]}{final.suffix}")
     try:
         yield temporary
-        _refuse_existing(final)  # a run takes long enough for the file to have appeared
+        _refuse_existing(final, overwrite)  # a run takes long enough for the file to have appeared
         os.replace(temporary, final)
     finally:
         temporary.unlink(missing_ok=True)
 
 
-def _refuse_existing(final: Path) -> None:
-    if final.exists():
+def _refuse_existing(final: Path, overwrite: bool) -> None:
+    if final.is_dir():
+        raise DataError(f"{final}: is a folder and is not overwritten; choose another name")
+    if final.exists() and not overwrite:
         raise DataError(f"{final}: the file exists and is not overwritten; choose another name")
