@@ -52,12 +52,14 @@ def export(
 
     from tvgnn.io.h5ad import new_file
     from tvgnn.io.network_files import NETWORK_SUFFIXES
-    from tvgnn.io.node_table_files import TABLE_SUFFIXES
+    from tvgnn.io.table_export import TABLE_SUFFIXES
 
     known = (*NETWORK_SUFFIXES, *TABLE_SUFFIXES) if coarsened else (*NETWORK_SUFFIXES, ".h5ad", *TABLE_SUFFIXES)
     for file in files:
         if file.suffix.lower() not in known:
             raise ValueError(f"{file}: expected one of the endings {', '.join(known)}, got {file.suffix or 'none'}")
+        if file.exists() and not overwrite:
+            raise ValueError(f"{file}: the file exists; choose another name, or replace it (--overwrite)")
     if len({file.resolve() for file in files}) < len(files):
         raise ValueError("expected files with different names, got one twice")
     if soft and not coarsened:
@@ -97,6 +99,7 @@ class _Result:
         if self.context.y is not None and self.context.class_names is not None:
             names = self.context.class_names
             self.graph = self.graph.with_labels([None if code < 0 else names[code] for code in self.context.y])
+        self.noted: set[str] = set()
         self.confidence = self.estimator.assignments_.max(axis=1)
         self.assignments = self.estimator.assignments_ if with_assignments else None
 
@@ -105,7 +108,7 @@ class _Result:
         from tvgnn.cli.run import say
         from tvgnn.io.graph_export import write_clustered_graph
         from tvgnn.io.network_files import NETWORK_SUFFIXES
-        from tvgnn.io.node_table_files import write_node_table
+        from tvgnn.io.table_export import write_node_table
 
         suffix, labels = path.suffix.lower(), self.estimator.labels_
         given: dict[str, Any] = {"confidence": self.confidence, "assignments": self.assignments}
@@ -116,9 +119,10 @@ class _Result:
             names = write_clustered_graph(
                 path, self.graph, labels, positions=self.context.positions, source=source, **given
             )
-            for name in names:
+            for name in sorted(set(names) - self.noted):
                 if name.startswith("tvgnn_"):
                     say("note", f"the attribute is called {name}, as the clustered file has one of the shorter name")
+            self.noted.update(names)
         else:
             write_node_table(path, self.graph, labels, **given)
 
@@ -145,8 +149,13 @@ class _Result:
     def _write_h5ad(self, path: Path) -> None:
         from tvgnn.external.anndata import store_clustering
         from tvgnn.external.anndata_export import to_anndata
+        from tvgnn.graph.anndata_graph import require_anndata
         from tvgnn.io.h5ad import read_h5ad, write_h5ad
 
+        try:
+            require_anndata()
+        except ImportError as error:
+            raise DataError(str(error)) from None
         source = self._source((".h5ad",))
         if source is None:
             context = self.context

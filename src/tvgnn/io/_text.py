@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, ClassVar, cast
 
 from tvgnn.errors import DataError
 
@@ -120,6 +120,7 @@ class TextTable:
     width: int
     header: tuple[str, ...] | None
     skip: int
+    is_text: ClassVar[bool] = True
 
     def rows(self) -> Iterator[tuple[int, list[str]]]:
         """Yield line number and fields of each row of data; every row must have ``width`` fields."""
@@ -149,7 +150,7 @@ def open_table(
     Parameters
     ----------
     path
-        The file, plain or gzip.
+        The file, plain or gzip; or parquet, where delimiter and header have no meaning.
     looks_like_header
         Judges the first rows where ``header`` is None.
     delimiter
@@ -163,6 +164,10 @@ def open_table(
         If there is no file, it is empty, binary or a web page, or holds no row of data.
     """
     path = require_file(path)
+    if text_suffix(path) == ".parquet":
+        from tvgnn.io.parquet_table import open_parquet
+
+        return open_parquet(path)
     _check_head(path)
     if delimiter is not None and len(delimiter) != 1:
         raise DataError(f"the delimiter must be one character, got {delimiter!r}")
@@ -215,7 +220,7 @@ def _check_head(path: Path) -> None:
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise DataError(f"{path}: expected UTF-8 text, got UTF-16; save it as UTF-8")
     if b"\0" in head:
-        raise DataError(f"{path}: expected text, got binary data; known binary formats are .npz and .npy")
+        raise DataError(f"{path}: expected text, got binary data; known binary formats are .npz, .npy and .parquet")
     start = head.removeprefix(b"\xef\xbb\xbf").lstrip()[:64].lower()
     if start.startswith((b"<!doctype html", b"<html", b"<?xml")):
         raise DataError(f"{path}: expected delimited text, got a web page or XML; was the download an error page?")

@@ -52,7 +52,7 @@ def read_edges(
     Parameters
     ----------
     path
-        The file. Ids that look like integers become int; ``007`` stays text.
+        The file; ``.parquet`` is read too. Ids that look like integers become int; ``007`` stays text.
     delimiter
         One character, found in the first line by default.
     header
@@ -142,7 +142,7 @@ def _choose_columns(table: TextTable, weight_column: str | int | None) -> tuple[
 def _read_integers(table: TextTable, columns: tuple[int, int, int | None]) -> EdgeTable | None:
     """Read by NumPy's parser where all ids are integers; None where they are not, or anything else is unusual."""
     source, target, weight = columns
-    if table.width > 3 or _has_unusual_numbers(table.path):
+    if not table.is_text or table.width > 3 or _has_unusual_numbers(table.path):
         return None
     kinds = [np.int64 if i in (source, target) else np.float64 for i in range(table.width)]
     record = np.dtype([(f"c{i}", kind) for i, kind in enumerate(kinds)])

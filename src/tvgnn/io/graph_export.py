@@ -18,7 +18,7 @@ from tvgnn.io._text import IdCache, text_suffix
 from tvgnn.io.h5ad import new_file
 from tvgnn.io.network_files import NETWORK_SUFFIXES, check_xml, read_network, write_network
 from tvgnn.io.node_results import NodeResults, node_results, shortest
-from tvgnn.io.node_table_files import TABLE_SUFFIXES, write_table
+from tvgnn.io.table_export import TABLE_SUFFIXES, write_table
 
 __all__ = ["write_clustered_graph", "write_coarsened_graph"]
 

@@ -13,6 +13,7 @@ __all__ = ["NETWORK_SUFFIXES", "check_xml", "read_network", "write_network"]
 NETWORK_SUFFIXES = (".graphml", ".gexf")
 
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_INDENTED = 100_000
 # What networkx writes as parts of GEXF's own, and not as attributes
 _GEXF_NODE = frozenset(("id", "pid", "start", "end", "parents", "slices", "spells", "viz"))
 _GEXF_EDGE = frozenset(("type", "start", "end", "slices", "spells", "viz"))
@@ -52,13 +53,21 @@ def write_network(path: Path, graph: Any, *, converted: bool = False) -> None:
     """
     import networkx as nx
 
-    if text_suffix(path) == ".gexf":
+    gexf = text_suffix(path) == ".gexf"
+    for parts, reserved in ((graph.nodes(data=True), _GEXF_NODE), (graph.edges(data=True), _GEXF_EDGE)):
+        attributes = [data for *_, data in parts]
+        if gexf and converted:
+            _rename(attributes, reserved)
+        if not gexf:
+            _unfold(attributes)
         if converted:
-            _rename(graph, _GEXF_NODE, _GEXF_EDGE)
-        nx.write_gexf(graph, path, version="1.2draft")
-        return
-    _flatten(graph)
-    nx.write_graphml(graph, path)
+            _as_text(attributes)
+        _unify(attributes)
+    indented = graph.number_of_edges() <= _INDENTED  # a tenth of the time and memory
+    if gexf:
+        nx.write_gexf(graph, path, version="1.2draft", prettyprint=indented)
+    else:
+        nx.write_graphml(graph, path, prettyprint=indented)
 
 
 def check_xml(values: Iterable[Any], what: str) -> None:
@@ -85,32 +94,42 @@ def check_xml(values: Iterable[Any], what: str) -> None:
             )
 
 
-def _rename(graph: Any, of_nodes: frozenset[str], of_edges: frozenset[str]) -> None:
-    for reserved, all_data in ((of_nodes, graph.nodes(data=True)), (of_edges, graph.edges(data=True))):
-        for *_, data in all_data:
-            for name in reserved.intersection(data):
-                if name != "viz":
-                    data[f"{name}_"] = data.pop(name)
-    _flatten(graph, keep_viz=True)
+def _rename(attributes: list[dict[str, Any]], reserved: frozenset[str]) -> None:
+    for data in attributes:
+        for name in reserved.intersection(data) - {"viz"}:
+            data[f"{name}_"] = data.pop(name)
 
 
-def _flatten(graph: Any, *, keep_viz: bool = False) -> None:
-    """Turn values that are no numbers or text into text; what GEXF knows of looks becomes Gephi's attributes."""
-    for *_, data in (*graph.nodes(data=True), *graph.edges(data=True)):
+def _unfold(attributes: list[dict[str, Any]]) -> None:
+    """Write GEXF's colour and position as the attributes that Gephi takes for them in GraphML, where they are free."""
+    for data in attributes:
+        viz = data.pop("viz", None) or {}
+        color, position = viz.get("color") or {}, viz.get("position") or {}
+        found = {name: color.get(name) for name in "rgb"} | {name: position.get(name) for name in "xy"}
+        for name, value in found.items():
+            if value is not None:
+                data.setdefault(name, value)
+
+
+def _as_text(attributes: list[dict[str, Any]]) -> None:
+    """Turn what only the other format holds, such as lists of times, into text."""
+    for data in attributes:
         for name, value in list(data.items()):
-            if name == "viz":
-                if not keep_viz:
-                    _unfold(data, data.pop("viz"))
-            elif value is None:
+            if value is None:
                 del data[name]
-            elif not isinstance(value, bool | int | float | str):
+            elif name != "viz" and not isinstance(value, bool | int | float | str):
                 data[name] = str(value)
 
 
-def _unfold(data: dict[str, Any], viz: dict[str, Any]) -> None:
-    """Write colour and position as the attributes that Gephi takes for them in GraphML, where they are free."""
-    color, position = viz.get("color") or {}, viz.get("position") or {}
-    found = {name: color.get(name) for name in "rgb"} | {name: position.get(name) for name in "xy"}
-    for name, value in found.items():
-        if value is not None:
-            data.setdefault(name, value)
+def _unify(attributes: list[dict[str, Any]]) -> None:
+    """Give each attribute one type: networkx writes that of the first value, which the others may not have."""
+    kinds: dict[str, set[type]] = {}
+    for data in attributes:
+        for name, value in data.items():
+            kinds.setdefault(name, set()).add(type(value))
+    plain = {bool, int, float, str}
+    several = {name: found for name, found in kinds.items() if len(found) > 1 and found <= plain}
+    mixed = {name: float if found == {int, float} else str for name, found in several.items()}
+    for data in attributes if mixed else ():
+        for name in mixed.keys() & data.keys():
+            data[name] = mixed[name](data[name])

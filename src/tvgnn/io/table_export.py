@@ -11,6 +11,7 @@ from tvgnn.errors import DataError
 from tvgnn.graph.graph import Graph
 from tvgnn.io.h5ad import new_file
 from tvgnn.io.node_results import node_results
+from tvgnn.io.parquet_table import require_parquet
 
 __all__ = ["TABLE_SUFFIXES", "write_node_table", "write_table"]
 
@@ -85,13 +86,8 @@ def write_table(path: str | Path, columns: Mapping[str, Sequence[Any]], *, overw
 
 
 def _write_parquet(path: str | Path, columns: Mapping[str, Sequence[Any]], overwrite: bool) -> None:
-    try:
-        import pyarrow
-        from pyarrow import parquet
-    except ImportError:
-        raise DataError(
-            f"{path}: parquet needs pyarrow, which is not installed: pip install 'tvgnn[parquet]'"
-        ) from None
+    parquet = require_parquet()
+    import pyarrow
 
     table = pyarrow.table({name: _uniform(values) for name, values in columns.items()})
     with new_file(path, overwrite=overwrite) as temporary:
