@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -197,7 +198,7 @@ def _network(graph: Graph, ids: Sequence[Any]) -> Any:
     names = [str(key) for key in ids]
     check_xml(names, "node id")
     if len(set(names)) < len(names):
-        twice = next(name for row, name in enumerate(names) if name in set(names[:row]))
+        twice = Counter(names).most_common(1)[0][0]
         raise DataError(f"expected ids that differ as text, got two nodes called {twice!r}; rename one of them")
     network = nx.Graph()
     network.add_nodes_from(names)

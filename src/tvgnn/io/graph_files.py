@@ -12,7 +12,7 @@ from tvgnn.graph.graph import Graph
 from tvgnn.io._arrays import read_matrix
 from tvgnn.io._text import IdCache, is_number, require_file, text_suffix
 from tvgnn.io.edges import EdgeTable, read_edges, unknown_row
-from tvgnn.io.network_files import NETWORK_SUFFIXES, read_network
+from tvgnn.io.network_files import NETWORK_SUFFIXES, fill_weights, read_network
 from tvgnn.io.node_tables import NodeTable, read_features, read_labels
 
 __all__ = ["read_graph", "read_nodes"]
@@ -197,5 +197,7 @@ def _from_network(
     if isinstance(weight, int):
         raise DataError(f"{path}: here weight_column must be the name of an edge attribute, got {weight}")
     name = "weight" if weight == "auto" else weight
+    if name == "weight" and text_suffix(path) == ".gexf":
+        fill_weights(source)
     graph = Graph.from_networkx(source, features=attributes, weight=name, dtype=dtype)
     return graph if nodes is None else graph.with_features(nodes.aligned(graph.node_ids), dtype=dtype)

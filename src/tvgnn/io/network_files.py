@@ -8,7 +8,7 @@ from typing import Any
 from tvgnn.errors import DataError
 from tvgnn.io._text import open_bytes, require_file, text_suffix
 
-__all__ = ["NETWORK_SUFFIXES", "check_xml", "read_network", "write_network"]
+__all__ = ["NETWORK_SUFFIXES", "check_xml", "fill_weights", "read_network", "write_network"]
 
 NETWORK_SUFFIXES = (".graphml", ".gexf")
 
@@ -37,6 +37,14 @@ def read_network(path: str | Path) -> Any:
         # ElementTree's ParseError is a SyntaxError, an unknown encoding a LookupError
         except (ValueError, LookupError, SyntaxError, TypeError, AttributeError, nx.NetworkXError) as error:
             raise DataError(f"{file}: not readable as {name}: {error}") from None
+
+
+def fill_weights(graph: Any) -> None:
+    """Give the edges of a GEXF graph that has weights the one that its format means where there is none: 1."""
+    edges = [data for *_, data in graph.edges(data=True)]
+    if any("weight" in data for data in edges):
+        for data in edges:
+            data.setdefault("weight", 1.0)
 
 
 def write_network(path: Path, graph: Any, *, converted: bool = False) -> None:

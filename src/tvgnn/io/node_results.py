@@ -51,7 +51,8 @@ def node_results(graph: Graph, labels: Any, confidence: Any = None, assignments:
     if confidence is not None:
         columns["confidence"] = _column(confidence, n, "confidence")
     if graph.y is not None:
-        names = [_plain(name) for name in graph.class_names]
+        plain = map(_plain, graph.class_names)
+        names = [name if isinstance(name, str | int | float) else str(name) for name in plain]
         columns["class"] = [None if code < 0 else names[code] for code in graph.y.tolist()]
     if assignments is not None:
         values = np.asarray(assignments)
