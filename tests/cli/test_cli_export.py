@@ -219,6 +219,7 @@ def test_existing_files(tvgnn, run):
         (("out", "r.csv", "--soft"), "--soft needs --coarsened"),
         (("out", "r.csv", "--coarsened", "--plain"), "leave out"),
         (("out", "r.gexf", "--source", "in.gexf", "--plain"), "got both"),
+        (("out", "r.csv", "--plain"), "tables hold nothing of the input file"),
         (("out", "r.gexf", "--source", "in.h5ad"), "expected --source to be .graphml or .gexf"),
         (("out", "r.gexf", "--source", "in.gexf"), "there is no such file"),
         (("out", "none/r.gexf"), "its folder does not exist"),

@@ -10,8 +10,7 @@ import pytest
 from tvgnn import Graph, coarsened_graph
 from tvgnn.colors import COLORS
 from tvgnn.errors import DataError
-from tvgnn.io.graph_export import write_clustered_graph, write_coarsened_graph
-from tvgnn.io.graph_files import read_graph
+from tvgnn.io import read_graph, write_clustered_graph, write_coarsened_graph
 
 HOSTILE = ["<img src=x onerror=alert(1)>", "a & b", "007", "7", "two  words", "Zoë 漢", 'say "hi"', "tab\there"]
 FORMATS = {"graphml": nx.read_graphml, "gexf": nx.read_gexf}

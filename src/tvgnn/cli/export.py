@@ -66,12 +66,16 @@ def export(
         raise ValueError("--soft needs --coarsened, the graph whose edges it weighs")
     if coarsened and (assignments or plain or source is not None):
         raise ValueError("--coarsened writes clusters and not nodes; leave out --assignments, --plain and --source")
+    if (plain or source is not None) and all(file.suffix.lower() in TABLE_SUFFIXES for file in files):
+        raise ValueError(
+            "--source and --plain are for .graphml, .gexf and .h5ad; tables hold nothing of the input file"
+        )
     if plain and source is not None:
         raise ValueError("expected --source FILE or --plain, got both; leave one of them out")
     result = _Result(run_dir, source, plain, assignments)
     with ExitStack() as stack:  # no file appears unless all can be written
-        places = [stack.enter_context(new_file(file, overwrite=overwrite)) for file in files]
-        for place in map(Path, map(str, places)):
+        places = [Path(str(stack.enter_context(new_file(file, overwrite=overwrite)))) for file in files]
+        for place in places:
             if coarsened:
                 result.write_coarsened(place, soft)
             else:
@@ -131,7 +135,7 @@ class _Result:
         import numpy as np
 
         from tvgnn.graph.coarsened import coarsened_graph
-        from tvgnn.io.graph_export import write_coarsened_graph
+        from tvgnn.io.coarsened_export import write_coarsened_graph
 
         labels, assignments = self.estimator.labels_, self.estimator.assignments_
         k = assignments.shape[1]

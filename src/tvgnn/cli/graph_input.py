@@ -53,17 +53,19 @@ class GraphInput:
 
     dataset: Annotated[str | None, _input(help="A dataset by name; see: tvgnn datasets list.")] = None
     edges: Annotated[
-        Path | None, _input(help="Edges: CSV or TSV (also .gz), a square matrix (.npz, .mtx), .graphml or .gexf.")
+        Path | None,
+        _input(help="Edges: CSV or TSV (also .gz), .parquet, a square matrix (.npz, .mtx), .graphml or .gexf."),
     ] = None
     features: Annotated[
         Path | None,
         _input(
-            help="Features: CSV or TSV with the node id first; or .npy, .npz, .mtx in node order. Without edges each "
-            "node is joined to its nearest neighbours."
+            help="Features: CSV, TSV or .parquet with the node id first; or .npy, .npz, .mtx in node order. Without "
+            "edges each node is joined to its nearest neighbours."
         ),
     ] = None
     labels: Annotated[
-        Path | None, _input(help="Known classes, for evaluation only: CSV or TSV of node id and class, or .npy.")
+        Path | None,
+        _input(help="Known classes, for evaluation only: CSV, TSV or .parquet of node id and class, or .npy."),
     ] = None
     structural_features: Annotated[
         options.StructuralFeatures | None,

@@ -1,31 +1,25 @@
-"""A clustering as GraphML or GEXF: the nodes with their clusters, or the clusters themselves as nodes."""
+"""A graph with its clusters as GraphML or GEXF."""
 
 from __future__ import annotations
 
-import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
-from tvgnn.colors import COLORS, color_of
 from tvgnn.errors import DataError
-from tvgnn.graph.coarsened import CoarsenedGraph
 from tvgnn.graph.graph import Graph
+from tvgnn.io._looks import look_of, room
 from tvgnn.io._text import IdCache, text_suffix
 from tvgnn.io.h5ad import new_file
-from tvgnn.io.network_files import NETWORK_SUFFIXES, check_xml, read_network, write_network
+from tvgnn.io.network_files import NETWORK_SUFFIXES, check_xml, known_suffix, read_network, write_network
 from tvgnn.io.node_results import NodeResults, node_results, shortest
-from tvgnn.io.table_export import TABLE_SUFFIXES, write_table
 
-__all__ = ["write_clustered_graph", "write_coarsened_graph"]
+__all__ = ["write_clustered_graph"]
 
-_SHAPES = ("disc", "square", "triangle", "diamond")
 _SPACING = 30.0  # Gephi draws a node 10 wide
-_LARGEST = 60.0
 
 
 def write_clustered_graph(
@@ -86,7 +80,7 @@ def write_clustered_graph(
     >>> networkx.read_gexf(path).nodes["bob"]["cluster"]
     '1'
     """
-    suffix = _suffix(path, NETWORK_SUFFIXES)
+    suffix = known_suffix(path, NETWORK_SUFFIXES)
     results = node_results(graph, labels, confidence, assignments)
     points = None if positions is None else _points(positions, graph.num_nodes)
     check_xml(results.columns.get("class", ()), "class")
@@ -112,83 +106,6 @@ def write_clustered_graph(
     with new_file(path, overwrite=overwrite) as temporary:
         write_network(Path(str(temporary)), network, converted=converted)
     return list(columns)
-
-
-def write_coarsened_graph(
-    path: str | Path,
-    coarsened: CoarsenedGraph,
-    *,
-    attributes: Mapping[str, Sequence[float]] | None = None,
-    positions: Any = None,
-    overwrite: bool = False,
-) -> None:
-    """Write the graph of clusters as GraphML or GEXF, or its edges as a table.
-
-    Edges carry the entries of ``S^T A S`` as ``weight``. A self-loop is the diagonal: twice the weight of the edges
-    inside the cluster, which the attribute ``inside`` has once. Nodes are called by their number, also those of size
-    0; their number of nodes (for soft assignments the sum of a column) is the attribute ``members``.
-
-    Parameters
-    ----------
-    path : path
-        A new file: ``.graphml`` or ``.gexf``, where nodes are drawn by their size; ``.csv``, ``.tsv`` or ``.parquet``
-        with ``source,target,weight``, where clusters without any edge do not appear.
-    coarsened : CoarsenedGraph
-        From :func:`tvgnn.coarsened_graph`.
-    attributes : mapping of str to K numbers, optional
-        More about each cluster.
-    positions : array-like of float, shape (K, 2), optional
-        As in :func:`write_clustered_graph`; not finite where unknown.
-    overwrite : bool, default False
-        Replace the file where it exists.
-
-    Raises
-    ------
-    DataError
-        The file exists, or its ending is unknown.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from tvgnn import coarsened_graph
-    >>> path = Path(tempfile.mkdtemp()) / "clusters.csv"
-    >>> write_coarsened_graph(path, coarsened_graph(Graph.from_edges([0, 1], [1, 2]), [0, 0, 1]))
-    >>> path.read_text().split()
-    ['source,target,weight', '0,0,2.0', '0,1,1.0']
-    """
-    import networkx as nx
-
-    suffix = _suffix(path, NETWORK_SUFFIXES + TABLE_SUFFIXES)
-    k = coarsened.num_nodes
-    upper = sp.coo_array(sp.triu(coarsened.adjacency))
-    row, column = (part.tolist() for part in upper.coords)
-    if suffix in TABLE_SUFFIXES:
-        columns = {"source": row, "target": column, "weight": upper.data.tolist()}
-        write_table(path, columns, overwrite=overwrite)
-        return
-    network = nx.Graph()
-    largest = max(float(coarsened.sizes.max()), 1e-300)
-    given = {"members": coarsened.sizes, "inside": coarsened.inside, **(attributes or {})}
-    values = {name: np.asarray(one, dtype=np.float64).tolist() for name, one in given.items()}
-    places = np.full((k, 2), np.nan) if positions is None else np.asarray(positions, dtype=np.float64)
-    if suffix == ".gexf":
-        places = places * _scale(places, 3 * _LARGEST)
-    for node in range(k):
-        data: dict[str, Any] = {name: one[node] for name, one in values.items() if math.isfinite(one[node])}
-        place = places[node] if np.isfinite(places[node]).all() else None
-        size = _LARGEST * max(math.sqrt(coarsened.sizes[node] / largest), 0.05)
-        look = _look(node, suffix, place, size)
-        network.add_node(str(node), label=str(node), **data, **look)
-    network.add_weighted_edges_from(zip(map(str, row), map(str, column), upper.data.tolist(), strict=True))
-    with new_file(path, overwrite=overwrite) as temporary:
-        write_network(Path(str(temporary)), network)
-
-
-def _suffix(path: str | Path, known: Sequence[str]) -> str:
-    suffix = Path(path).suffix.lower()
-    if suffix not in known:
-        raise DataError(f"{path}: expected one of the endings {', '.join(known)}, got {suffix or 'none'}")
-    return suffix
 
 
 def _network(graph: Graph, ids: Sequence[Any]) -> Any:
@@ -242,43 +159,17 @@ def _points(positions: Any, n: int) -> Any:
     return points
 
 
-def _scale(points: Any, spacing: float) -> float:
-    """Return the factor that gives each node about ``spacing`` of room."""
-    known = points[np.isfinite(points).all(axis=1)]
-    extent = float(np.ptp(known, axis=0).max()) if len(known) else 0.0
-    return spacing * math.sqrt(len(points)) / extent if extent > 0 else 1.0
-
-
 def _looks(results: NodeResults, points: Any, taken: set[str], suffix: str) -> Any:
     """Return what gives the look of a row; attributes of the input stay."""
     if points is not None and suffix == ".gexf":
-        points = points * _scale(points, _SPACING)
+        points = points * room(points, _SPACING)
     labels = results.labels.tolist()
 
     def look(row: int) -> dict[str, Any]:
-        found = _look(labels[row], suffix, None if points is None else points[row])
+        found = look_of(labels[row], suffix, None if points is None else points[row])
         if suffix == ".gexf":
             return found
         kept = {name for group in ("rgb", "xy") if not taken.intersection(group) for name in group}
         return {name: value for name, value in found.items() if name in kept}
 
     return look
-
-
-def _look(cluster: int, suffix: str, point: Any = None, size: float | None = None) -> dict[str, Any]:
-    """Colour, shape and place of a node, as the format says them."""
-    color = color_of(cluster)
-    red, green, blue = (int(color[at : at + 2], 16) for at in (1, 3, 5))
-    if suffix == ".graphml":
-        found: dict[str, Any] = {"r": red, "g": green, "b": blue}
-        if point is not None:
-            found |= {"x": float(point[0]), "y": float(point[1])}
-        return found if size is None else found | {"size": size}
-    viz: dict[str, Any] = {"color": {"r": red, "g": green, "b": blue, "a": 1.0}}
-    if cluster >= len(COLORS):
-        viz["shape"] = _SHAPES[cluster // len(COLORS) % len(_SHAPES)]
-    if size is not None:
-        viz["size"] = size
-    if point is not None:
-        viz["position"] = {"x": float(point[0]), "y": float(point[1]), "z": 0.0}
-    return {"viz": viz}

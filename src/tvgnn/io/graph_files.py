@@ -35,13 +35,13 @@ def read_graph(
     Parameters
     ----------
     edges
-        An edge list in text (CSV, TSV, semicolons, blanks; plain or gzip), a square matrix (``.npz`` by scipy,
-        ``.mtx``), ``.graphml`` or ``.gexf``.
+        An edge list in text (CSV, TSV, semicolons, blanks; plain or gzip) or ``.parquet``, a square matrix (``.npz`` by
+        scipy, ``.mtx``), ``.graphml`` or ``.gexf``.
     features
-        Text keyed by node id in the first column, or ``.npy``, ``.npz``, ``.mtx`` in node order. Keyed features define
-        the nodes of an edge list and their order, so that isolated nodes are kept; with features in node order the
-        edge list must name nodes by 0..N-1, and N comes from the features. Without features the nodes are those that
-        edges name, ascending where all ids are integers, in order of appearance otherwise.
+        Text or ``.parquet`` keyed by node id in the first column, or ``.npy``, ``.npz``, ``.mtx`` in node order. Keyed
+        features define the nodes of an edge list and their order, so that isolated nodes are kept; with features in
+        node order the edge list must name nodes by 0..N-1, and N comes from the features. Without features the nodes
+        are those that edges name, ascending where all ids are integers, in order of appearance otherwise.
     labels
         Text of node id and label, where nodes without one count as unknown; or ``.npy`` in node order.
     directed

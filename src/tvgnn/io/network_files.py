@@ -1,14 +1,14 @@
 """GraphML and GEXF by networkx, with attributes fitted to what each can hold."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 from tvgnn.errors import DataError
 from tvgnn.io._text import open_bytes, require_file, text_suffix
 
-__all__ = ["NETWORK_SUFFIXES", "check_xml", "fill_weights", "read_network", "write_network"]
+__all__ = ["NETWORK_SUFFIXES", "check_xml", "fill_weights", "known_suffix", "read_network", "write_network"]
 
 NETWORK_SUFFIXES = (".graphml", ".gexf")
 
@@ -37,6 +37,14 @@ def read_network(path: str | Path) -> Any:
         # ElementTree's ParseError is a SyntaxError, an unknown encoding a LookupError
         except (ValueError, LookupError, SyntaxError, TypeError, AttributeError, nx.NetworkXError) as error:
             raise DataError(f"{file}: not readable as {name}: {error}") from None
+
+
+def known_suffix(path: str | Path, known: Sequence[str]) -> str:
+    """Return the ending of a file to write, in lower case; raise unless it is among ``known``."""
+    suffix = Path(path).suffix.lower()
+    if suffix not in known:
+        raise DataError(f"{path}: expected one of the endings {', '.join(known)}, got {suffix or 'none'}")
+    return suffix
 
 
 def fill_weights(graph: Any) -> None:

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tvgnn.errors import DataError
 from tvgnn.graph.graph import Graph
 from tvgnn.io.h5ad import new_file
+from tvgnn.io.network_files import known_suffix
 from tvgnn.io.node_results import node_results
 from tvgnn.io.parquet_table import require_parquet
 
@@ -70,9 +70,7 @@ def write_table(path: str | Path, columns: Mapping[str, Sequence[Any]], *, overw
     DataError
         The ending is unknown, the file exists, or pyarrow is not installed.
     """
-    suffix = Path(path).suffix.lower()
-    if suffix not in TABLE_SUFFIXES:
-        raise DataError(f"{path}: expected one of the endings {', '.join(TABLE_SUFFIXES)}, got {suffix or 'none'}")
+    suffix = known_suffix(path, TABLE_SUFFIXES)
     if suffix == ".parquet":
         _write_parquet(path, columns, overwrite)
         return
