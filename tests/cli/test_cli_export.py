@@ -2,6 +2,7 @@
 
 import csv
 import json
+import sys
 
 import anndata
 import networkx as nx
@@ -231,3 +232,17 @@ def test_mistakes(tvgnn, run, arguments, message):
     result = tvgnn("export", *arguments)
     assert result.code == 2
     assert message in result.error
+
+
+def test_the_missing_extra_for_h5ad_is_named(tvgnn, run, monkeypatch):
+    monkeypatch.setitem(sys.modules, "anndata", None)
+    result = tvgnn("export", "out", "r.h5ad")
+    assert result.code == 2
+    assert "pip install 'tvgnn[bio]'" in result.error
+    assert not list(run.glob("*.h5ad"))
+
+
+def test_a_classification_has_no_clusters(tvgnn, tmp_path):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out/metrics.json").write_text('{"task": "classification"}')
+    assert "expected a clustering, got a classification" in tvgnn("export", "out", "r.csv").error

@@ -233,3 +233,15 @@ def test_one_cluster(tmp_path):
     assert (tmp_path / "out.csv").read_text() == "source,target,weight\n0,0,2.0\n"
     write_coarsened_graph(tmp_path / "out.gexf", coarsened_graph(path_graph(["a", "b", "c"]), [0, 0, 0]))
     assert nx.read_gexf(tmp_path / "out.gexf").number_of_edges() == 1
+
+
+def test_igraph_reads_the_graphml(tmp_path):
+    import igraph
+
+    graph = path_graph(HOSTILE, [1, 2, 3, 4, 5, 6.5])
+    write_clustered_graph(tmp_path / "out.graphml", graph, np.arange(8), confidence=np.arange(8) / 8)
+    back = igraph.Graph.Read_GraphML(str(tmp_path / "out.graphml"))
+    assert back.vs["id"] == HOSTILE
+    assert back.vs["cluster"] == [str(label) for label in range(8)]
+    assert back.vs["confidence"] == (np.arange(8) / 8).tolist()
+    assert back.es["weight"] == [1, 2, 3, 4, 5, 6.5]
