@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from tvgnn.estimators.clustering import TVClustering
     from tvgnn.estimators.regression import TVGraphRegressor
     from tvgnn.experiments.sweep import sweep_n_clusters
+    from tvgnn.graph.coarsened import coarsened_graph
     from tvgnn.graph.graph import Graph
     from tvgnn.layers import DenseGTVConv, GTVConv
     from tvgnn.losses import asymmetric_norm_loss, total_variation_loss
@@ -42,6 +43,7 @@ _EXPORTS = {
     "TVGraphRegressor": "tvgnn.estimators.regression",
     "TopKPooling": "tvgnn.pooling",
     "asymmetric_norm_loss": "tvgnn.losses",
+    "coarsened_graph": "tvgnn.graph.coarsened",
     "load_dataset": "tvgnn.datasets",
     "select_backend": "tvgnn.ops",
     "sweep_n_clusters": "tvgnn.experiments.sweep",
@@ -63,6 +65,7 @@ __all__ = [
     "TVGraphRegressor",
     "TopKPooling",
     "asymmetric_norm_loss",
+    "coarsened_graph",
     "load_dataset",
     "select_backend",
     "sweep_n_clusters",

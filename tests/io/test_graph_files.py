@@ -258,9 +258,9 @@ def test_broken_graphml_is_refused(tmp_path, content):
 def test_wrong_kinds_of_files_are_refused(folder, tmp_path):
     path = folder(edges="a,b\n")
     np.save(path / "a.npy", np.eye(2))
-    with pytest.raises(DataError, match=r"text, \.npz, \.mtx or \.graphml"):
+    with pytest.raises(DataError, match=r"text, \.npz, \.mtx, \.graphml or \.gexf"):
         read_graph(path / "a.npy")
-    with pytest.raises(DataError, match="GraphML files only"):
+    with pytest.raises(DataError, match="GraphML and GEXF files only"):
         read_graph(path / "edges.csv", node_attributes=["age"])
     with pytest.raises(DataError, match="no such file"):
         read_graph(path / "edges.csv", path / "absent.csv")

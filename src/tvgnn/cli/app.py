@@ -16,6 +16,7 @@ from tvgnn.cli.classify import classify
 from tvgnn.cli.cluster import cluster
 from tvgnn.cli.datasets import datasets_app
 from tvgnn.cli.demo import demo
+from tvgnn.cli.export import export
 from tvgnn.cli.report import report
 from tvgnn.cli.reproduce import reproduce
 from tvgnn.cli.sweep import sweep
@@ -62,6 +63,7 @@ app.command()(sweep)
 app.command()(classify)
 app.command()(demo)
 app.command()(report)
+app.command()(export)
 app.command()(reproduce)
 app.add_typer(datasets_app, name="datasets")
 app.add_typer(benchmark_app, name="benchmark")

@@ -81,6 +81,7 @@ def cluster(
         messages = fit(estimator, graph)
         metrics = run_metrics(estimator, dataset=name, seed=seed, notes=[*notes, *messages])
         write_run(folder, estimator, metrics, context)
+        source.remember(folder, given)
         if file is not None:
             source.h5ad.write(file, given.adata, estimator)
     if not quiet:

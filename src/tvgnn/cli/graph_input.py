@@ -69,17 +69,19 @@ class GraphInput:
 
     dataset: Annotated[str | None, _input(help="A dataset by name; see: tvgnn datasets list.")] = None
     edges: Annotated[
-        Path | None, _input(help="Edges: CSV or TSV (also .gz), a square matrix (.npz, .mtx), or .graphml.")
+        Path | None,
+        _input(help="Edges: CSV or TSV (also .gz), .parquet, a square matrix (.npz, .mtx), .graphml or .gexf."),
     ] = None
     features: Annotated[
         Path | None,
         _input(
-            help="Features: CSV or TSV with the node id first; or .npy, .npz, .mtx in node order. Without edges each "
-            "node is joined to its nearest neighbours."
+            help="Features: CSV, TSV or .parquet with the node id first; or .npy, .npz, .mtx in node order. Without "
+            "edges each node is joined to its nearest neighbours."
         ),
     ] = None
     labels: Annotated[
-        Path | None, _input(help="Known classes, for evaluation only: CSV or TSV of node id and class, or .npy.")
+        Path | None,
+        _input(help="Known classes, for evaluation only: CSV, TSV or .parquet of node id and class, or .npy."),
     ] = None
     structural_features: Annotated[
         options.StructuralFeatures | None,
@@ -87,7 +89,8 @@ class GraphInput:
     ] = None
     structural_dim: Annotated[int | None, _input(min=1, help="Number of structural features.")] = None
     node_attributes: Annotated[
-        str | None, _input(help="GraphML: comma-separated names of the numeric attributes that form the features.")
+        str | None,
+        _input(help="GraphML, GEXF: comma-separated names of the numeric attributes that form the features."),
     ] = None
     root: options.Root = None
     mirror: options.Mirror = None
@@ -163,6 +166,17 @@ class GraphInput:
             return self.h5ad.context(given.adata, given.graph, named=self.structural_features is None)
         dataset = self.dataset if self.structural_features is None else None
         return run_context(given.graph, dataset, given.feature_names)
+
+    def remember(self, folder: Path, given: ReadGraph) -> None:
+        """Note in a run folder which GraphML, GEXF or AnnData file was read, so that results can be added to it."""
+        from tvgnn.io._text import text_suffix
+        from tvgnn.io.network_files import NETWORK_SUFFIXES
+        from tvgnn.io.run_input import write_input
+
+        if self.h5ad.h5ad is not None:
+            write_input(folder, self.h5ad.h5ad, self.h5ad.settings(given.adata))
+        elif self.edges is not None and text_suffix(self.edges) in NETWORK_SUFFIXES:
+            write_input(folder, self.edges)
 
     def _attributes(self) -> list[str] | None:
         names = self.node_attributes

@@ -103,8 +103,12 @@ class H5adInput:
         from tvgnn.external.anndata import store_clustering
         from tvgnn.io.h5ad import write_h5ad
 
-        store_clustering(adata, estimator, settings=self._keys().record(adata))
+        store_clustering(adata, estimator, settings=self.settings(adata))
         write_h5ad(path, adata)
+
+    def settings(self, adata: Any) -> dict[str, Any]:
+        """Return which parts of the AnnData were used, as text, numbers and lists."""
+        return self._keys().record(adata)
 
     def context(self, adata: Any, graph: Graph, *, named: bool = True) -> RunContext:
         """Return what the page shows of the cells: names of features where ``named``, positions, known classes."""

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tvgnn.io.run_context import RunContext
     from tvgnn.report.page import ClusteringView
 
-__all__ = ["draw_page", "draw_run", "report"]
+__all__ = ["draw_page", "draw_run", "read_metrics", "report"]
 
 FIGURE_FILE = "figure.png"
 PAGE_FILE = "report.html"
@@ -48,7 +48,7 @@ def report(
     """
     if no_html and html is not None:
         raise ValueError("expected --html FILE or --no-html, got both; leave one of them out")
-    metrics = _read_metrics(run_dir)
+    metrics = read_metrics(run_dir)
     from rich.console import Console
 
     from tvgnn.report.tables import metrics_table
@@ -138,7 +138,8 @@ def _check_targets(figure: Path, page: Path | None, projection: Projection) -> N
         raise DataError("--map umap needs umap-learn; install it with: pip install 'tvgnn[viz]', or pass --map pca")
 
 
-def _read_metrics(run_dir: Path) -> dict[str, Any]:
+def read_metrics(run_dir: Path) -> dict[str, Any]:
+    """Return the metrics of a run folder."""
     import json
 
     from tvgnn.io.run_folder import METRICS_FILE

@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from tvgnn.errors import DataError
 from tvgnn.io._delimiters import COMMENT, SAMPLE_ROWS, find_delimiter
-from tvgnn.io._text import check_head, open_text, require_file
+from tvgnn.io._text import check_head, open_text, require_file, text_suffix
 
 __all__ = ["TextTable", "Verdict", "open_table"]
 
@@ -59,6 +59,7 @@ class TextTable:
     skip: int
     first: tuple[str, ...]
     sure: bool
+    is_text: ClassVar[bool] = True
 
     def rows(self) -> Iterator[tuple[int, list[str]]]:
         """Yield line number and fields of each row of data; every row must have ``width`` fields."""
@@ -128,7 +129,7 @@ def open_table(
     Parameters
     ----------
     path
-        The file, plain or gzip.
+        The file, plain or gzip; or parquet, where delimiter and header have no meaning.
     judge
         Says from the first rows, stripped of blanks, whether the first holds names, where ``header`` is None.
     expected, rows_are
@@ -144,6 +145,10 @@ def open_table(
         If there is no file, it is empty, binary or a web page, or holds no row of data.
     """
     path = require_file(path)
+    if text_suffix(path) == ".parquet":
+        from tvgnn.io.parquet_table import open_parquet
+
+        return open_parquet(path)
     check_head(path, expected)
     if delimiter is not None and len(delimiter) != 1:
         raise DataError(f"the delimiter must be one character, got {delimiter!r}")

@@ -28,8 +28,8 @@ _OTHER_TEXT = re.compile(
     rb"\{\s*[\"\r\n]|\[\s*[\[{]|graph\s*\[|(strict\s+)?(di)?graph\b[^,;\t]*\{", re.IGNORECASE
 )  # JSON, GML, DOT
 _FORMATS = (
-    "text (CSV, TSV, semicolons or blanks, also .gz), .mtx and .npz, for edges also .graphml, for features and labels "
-    "also .npy; AnnData is given as .h5ad by an option of its own"
+    "text (CSV, TSV, semicolons or blanks, also .gz), .parquet, .mtx and .npz, for edges also .graphml and .gexf, for "
+    "features and labels also .npy; AnnData is given as .h5ad by an option of its own"
 )
 
 

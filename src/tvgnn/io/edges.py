@@ -54,8 +54,9 @@ def read_edges(
     Parameters
     ----------
     path
-        The file. Ids that look like integers become int; ``007`` stays text. The ends of an edge are the columns named
-        ``source`` and ``target`` or alike, else the first two that hold no weight and, below a header, have a name.
+        The file, text or ``.parquet``. Ids that look like integers become int; ``007`` stays text. The ends of an edge
+        are the columns named ``source`` and ``target`` or alike, else the first two that hold no weight and, below a
+        header, have a name.
     delimiter
         One character, found in the first line by default.
     header
@@ -107,7 +108,7 @@ def read_edges(
 def _read_integers(table: TextTable, columns: Columns) -> EdgeTable | None:
     """Read by NumPy's parser where all ids are integers; None where they are not, or anything else is unusual."""
     source, target, weight = columns.source, columns.target, columns.weight
-    if table.width > 3 or _has_unusual_numbers(table.path):
+    if not table.is_text or table.width > 3 or _has_unusual_numbers(table.path):
         return None
     kinds = [np.int64 if i in (source, target) else np.float64 for i in range(table.width)]
     record = np.dtype([(f"c{i}", kind) for i, kind in enumerate(kinds)])

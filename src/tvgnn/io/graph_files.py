@@ -13,8 +13,9 @@ from tvgnn.io._arrays import read_matrix
 from tvgnn.io._cells import first_few, is_number
 from tvgnn.io._matching import not_in_edges, unknown_node
 from tvgnn.io._node_table import NodeTable
-from tvgnn.io._text import IdCache, open_bytes, require_file, text_suffix
+from tvgnn.io._text import IdCache, require_file, text_suffix
 from tvgnn.io.edges import EdgeTable, read_edges, unknown_row
+from tvgnn.io.network_files import NETWORK_SUFFIXES, fill_weights, read_network
 from tvgnn.io.node_tables import read_features, read_labels
 from tvgnn.wording import setting
 
@@ -45,23 +46,23 @@ def read_graph(
     Parameters
     ----------
     edges
-        An edge list in text (CSV, TSV, semicolons, blanks; plain or gzip), a square matrix (``.npz`` by scipy,
-        ``.mtx``), or ``.graphml``.
+        An edge list in text (CSV, TSV, semicolons, blanks; plain or gzip) or ``.parquet``, a square matrix (``.npz`` by
+        scipy, ``.mtx``), ``.graphml`` or ``.gexf``.
     features
-        Text keyed by node id in the first column, or ``.npy``, ``.npz``, ``.mtx`` in node order. Keyed features define
-        the nodes of an edge list and their order, so that isolated nodes are kept; with features in node order the
-        edge list must name nodes by 0..N-1, and N comes from the features. Without features the nodes are those that
-        edges name, ascending where all ids are integers, in order of appearance otherwise.
+        Text or ``.parquet`` keyed by node id in the first column, or ``.npy``, ``.npz``, ``.mtx`` in node order. Keyed
+        features define the nodes of an edge list and their order, so that isolated nodes are kept; with features in
+        node order the edge list must name nodes by 0..N-1, and N comes from the features. Without features the nodes
+        are those that edges name, ascending where all ids are integers, in order of appearance otherwise.
     labels
         Text of node id and label, where nodes without one count as unknown and other ids are left out with a note; or
         ``.npy`` in node order.
     directed
         Whether an edge list means directed edges: see :meth:`tvgnn.Graph.from_edges`.
     delimiter, header, weight_column
-        Format of the edge list: see :func:`tvgnn.io.edges.read_edges`. For GraphML ``weight_column`` names the edge
-        attribute. Matrices carry their own weights, and refuse another ``weight_column``.
+        Format of the edge list: see :func:`tvgnn.io.edges.read_edges`. For GraphML and GEXF ``weight_column`` names
+        the edge attribute. Matrices carry their own weights, and refuse another ``weight_column``.
     node_attributes
-        Names of numeric GraphML node attributes that form the features.
+        Names of numeric node attributes of GraphML and GEXF that form the features.
     dtype
         Type of the features, ``"float32"`` or ``"float64"``.
 
@@ -109,13 +110,13 @@ def read_named_graph(
     """Read a graph as :func:`read_graph` does, and the names of its features."""
     path = require_file(edges)
     suffix = text_suffix(path)
-    if suffix != ".graphml" and node_attributes is not None:
-        raise DataError(f"{path}: node attributes come from GraphML files only; pass a features file instead")
+    if suffix not in NETWORK_SUFFIXES and node_attributes is not None:
+        raise DataError(f"{path}: node attributes come from GraphML and GEXF files only; pass a features file instead")
     if node_attributes is not None and features is not None:
         raise DataError("the features come either from node attributes or from a features file, not from both")
     nodes = None if features is None else read_features(features, dtype=dtype)
-    if suffix == ".graphml":
-        graph = _from_graphml(path, nodes, weight_column, node_attributes, dtype)
+    if suffix in NETWORK_SUFFIXES:
+        graph = _from_network(path, nodes, weight_column, node_attributes, dtype)
     elif suffix in (".npz", ".mtx"):
         if weight_column != "auto":
             chosen = setting("weight_column", weight_column)
@@ -124,7 +125,9 @@ def read_named_graph(
             )
         graph = _from_matrix(path, nodes, dtype)
     elif suffix == ".npy":
-        raise DataError(f"{path}: edges are read from text, .npz, .mtx or .graphml; save the matrix as sparse .npz")
+        raise DataError(
+            f"{path}: edges are read from text, .npz, .mtx, .graphml or .gexf; save the matrix as sparse .npz"
+        )
     else:
         table = read_edges(path, delimiter=delimiter, header=header, weight_column=weight_column)
         graph = _from_table(table, nodes, directed, dtype)
@@ -246,23 +249,20 @@ def _from_matrix(path: Path, nodes: NodeTable | None, dtype: str) -> Graph:
     return _noted(named, (f"nodes: the rows of {path.name} in the order of {nodes.path.name}",))
 
 
-def _from_graphml(
+def _from_network(
     path: Path, nodes: NodeTable | None, weight: str | int | None, attributes: Sequence[str] | None, dtype: str
 ) -> Graph:
     import networkx as nx
 
-    with open_bytes(path) as file:
-        try:
-            source = nx.read_graphml(file)
-        # ElementTree's ParseError is a SyntaxError, an unknown encoding a LookupError
-        except (ValueError, LookupError, SyntaxError, nx.NetworkXError) as error:
-            raise DataError(f"{path}: not readable as GraphML: {error}") from None
+    source = read_network(path)
     source = nx.relabel_nodes(source, _distinct_ids(source, path))
     if not len(source):
         raise DataError(f"{path}: expected nodes, the graph has none")
     if isinstance(weight, int):
-        raise DataError(f"{path}: the weights of GraphML are named by an edge attribute, got the position {weight}")
+        raise DataError(f"{path}: weights are named by an edge attribute here, got the position {weight}")
     name = "weight" if weight == "auto" else weight
+    if name == "weight" and text_suffix(path) == ".gexf":
+        fill_weights(source)
     if weight not in ("auto", None):
         known = {key for _, _, data in source.edges(data=True) for key in data}
         if weight not in known:

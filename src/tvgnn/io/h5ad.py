@@ -2,7 +2,7 @@
 
 import os
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -36,7 +36,12 @@ def read_h5ad(path: str | Path) -> Any:
 
 
 def write_h5ad(path: str | Path, adata: Any) -> None:
-    """Write an AnnData to an ``.h5ad`` file."""
+    """Write an AnnData to an ``.h5ad`` file.
+
+    Text that pandas holds by pyarrow, as pandas 3 does wherever pyarrow is installed, becomes ordinary text in place:
+    anndata 0.12 cannot write it.
+    """
+    _without_arrow(adata)
     settings: Any = getattr(require_anndata(), "settings", None)
     # With pandas 3 all text is of a type that anndata 0.12 writes only when told to, and anndata 0.11 and later read
     if hasattr(settings, "allow_write_nullable_strings"):
@@ -46,16 +51,47 @@ def write_h5ad(path: str | Path, adata: Any) -> None:
         adata.write_h5ad(path)
 
 
+def _without_arrow(adata: Any) -> None:
+    import pandas as pd
+
+    parts = [adata.obs, adata.var, *([] if adata.raw is None else [adata.raw.var])]
+    parts += [*adata.obsm.values(), *adata.varm.values(), *_leaves(adata.uns)]
+    for frame in parts:
+        if not isinstance(frame, pd.DataFrame):
+            continue
+        if _by_arrow(frame.index.dtype):
+            frame.index = frame.index.astype(object)
+        for name in list(frame.columns):
+            dtype = frame[name].dtype
+            if isinstance(dtype, pd.CategoricalDtype) and _by_arrow(dtype.categories.dtype):
+                frame[name] = frame[name].cat.rename_categories(dtype.categories.astype(object))
+            elif _by_arrow(dtype):
+                frame[name] = frame[name].astype(pd.StringDtype("python", na_value=dtype.na_value))
+
+
+def _by_arrow(dtype: Any) -> bool:
+    return getattr(dtype, "storage", None) == "pyarrow"
+
+
+def _leaves(uns: Any) -> Iterator[Any]:
+    for value in uns.values():
+        if isinstance(value, Mapping):
+            yield from _leaves(value)
+        else:
+            yield value
+
+
 @contextmanager
-def new_file(path: str | Path | None) -> Iterator[Path | None]:
+def new_file(path: str | Path | None, *, overwrite: bool = False) -> Iterator[Path | None]:
     """Yield a temporary file beside ``path`` that becomes ``path`` when the block ends without an error.
 
-    Where ``path`` is None nothing is written, and None is what the block gets.
+    Where ``path`` is None nothing is written, and None is what the block gets. With ``overwrite`` a file that exists
+    is replaced, once the new one is complete.
 
     Raises
     ------
     DataError
-        ``path`` exists, or its folder does not. On any error in the block nothing is left.
+        ``path`` exists (a folder in any case), or its own folder does not. On any error in the block nothing is left.
 
     Examples
     --------
@@ -70,18 +106,20 @@ def new_file(path: str | Path | None) -> Iterator[Path | None]:
         yield None
         return
     final = Path(path).resolve()
-    _refuse_existing(final)
+    _refuse_existing(final, overwrite)
     if not final.parent.is_dir():
         raise DataError(f"{path}: its folder does not exist; make it first")
-    temporary = final.with_name(f".{final.stem}.{uuid.uuid4().hex[:8]}.h5ad")
+    temporary = final.with_name(f".{final.stem}.{uuid.uuid4().hex[:8]}{final.suffix}")
     try:
         yield temporary
-        _refuse_existing(final)  # a run takes long enough for the file to have appeared
+        _refuse_existing(final, overwrite)  # a run takes long enough for the file to have appeared
         os.replace(temporary, final)
     finally:
         temporary.unlink(missing_ok=True)
 
 
-def _refuse_existing(final: Path) -> None:
-    if final.exists():
+def _refuse_existing(final: Path, overwrite: bool) -> None:
+    if final.is_dir():
+        raise DataError(f"{final}: is a folder and is not overwritten; choose another name")
+    if final.exists() and not overwrite:
         raise DataError(f"{final}: the file exists and is not overwritten; choose another name")

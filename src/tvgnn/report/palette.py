@@ -5,41 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from tvgnn.colors import COLORS, UNKNOWN, color_of
+
 __all__ = ["COLORS", "MARKERS", "UNKNOWN", "color_of", "marker_of", "mixed_colors"]
-
-COLORS = (
-    "#3f90da",
-    "#ffa90e",
-    "#bd1f01",
-    "#832db6",
-    "#a96b59",
-    "#e76300",
-    "#b9ac70",
-    "#92dadd",
-    "#94a4a2",
-    "#717581",
-)
-"""Ten colours that stay apart under the common colour vision deficiencies (Petroff 2021, arXiv:2107.02270).
-
-His two greys come last, as edges and pale, undecided nodes are grey too.
-"""
 
 MARKERS = ("o", "s", "^", "D", "v", "P")
 """From the eleventh number on the colours repeat with the next marker."""
-
-UNKNOWN = "#dddddd"
-"""Nodes without a label: paler than every colour, so that they stay in the background."""
-
-
-def color_of(number: int) -> str:
-    """Return the colour of a cluster or class.
-
-    Examples
-    --------
-    >>> color_of(0) == color_of(10) == COLORS[0]
-    True
-    """
-    return UNKNOWN if number < 0 else COLORS[number % len(COLORS)]
 
 
 def marker_of(number: int) -> str:
