@@ -1,0 +1,86 @@
+"""Settings of the documentation site: `make docs` builds it into `site/`, without any network."""
+
+from __future__ import annotations
+
+import sys
+from importlib.metadata import version as installed_version
+from pathlib import Path
+from typing import Any
+
+from sphinx.util.nodes import make_refnode
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE))
+
+from _gallery import copy_pages, pictures_of_example, small_settings  # noqa: E402, after the path that holds it
+
+project = "tvgnn"
+copyright = "The tvgnn developers"
+version = release = installed_version("tvgnn")
+
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_gallery.gen_gallery"]
+exclude_patterns = ["GALLERY_HEADER.rst", "records"]
+suppress_warnings = ["config.cache"]  # settings hold functions; they are read anew each time
+
+html_theme = "furo"
+html_title = "tvgnn"
+html_theme_options = {"navigation_with_keys": True}
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_show_sphinx = False
+html_copy_source = False
+
+myst_enable_extensions = ["colon_fence"]
+myst_heading_anchors = 4  # pages link to headings by the anchors that GitHub gives them
+
+# Docstrings have NumPy's sections or Google's; a name in single backticks is a link where it is documented.
+default_role = "py:obj"
+napoleon_custom_sections = ["Shapes"]
+napoleon_use_rtype = False
+napoleon_use_ivar = True
+autodoc_typehints = "signature"
+autodoc_member_order = "bysource"
+python_maximum_signature_line_length = 100
+add_module_names = False
+
+# Without inventories of other projects, which need a network, links end at names of this one.
+nitpicky = True
+_UNDOCUMENTED = "TransposedLists|Relabelled|TextTable|GraphReport|R"  # types of private attributes and of generics
+nitpick_ignore_regex = [
+    ("py:.*", r"(?!tvgnn\.).*"),
+    ("py:obj", ".*"),
+    ("py:class", rf"tvgnn\..*\.({_UNDOCUMENTED})"),
+    ("py:func", r"tvgnn\.graph\..*\.(structural_features|connecting_edges)"),  # what `Graph` calls
+]
+
+sphinx_gallery_conf = {
+    "examples_dirs": ["../examples"],
+    "gallery_dirs": ["gallery"],
+    "filename_pattern": r"\.py$",  # all of them are run
+    "ignore_pattern": r"__init__|ipynb",
+    "reset_argv": small_settings,
+    "image_scrapers": (pictures_of_example,),
+    "download_all_examples": False,
+    "show_signature": False,
+    "min_reported_time": 1e9,
+    "write_computation_times": False,
+    "abort_on_example_error": True,
+}
+
+
+def resolve_bare_name(app: Any, env: Any, node: Any, content: Any) -> Any:
+    """Link a name in single backticks wherever its module is, if only one object has it (``missing-reference``)."""
+    if node.get("refdomain") != "py" or node["reftype"] != "obj":
+        return None
+    domain = env.domains["py"]
+    found = domain.find_obj(env, None, None, node["reftarget"], None, 1)
+    if len(found) != 1:
+        return None
+    name, entry = found[0]
+    return make_refnode(app.builder, node["refdoc"], entry.docname, entry.node_id, content, name)
+
+
+def setup(app: Any) -> None:
+    """Connect what the settings above cannot say."""
+    app.connect("missing-reference", resolve_bare_name)
+    app.connect("build-finished", copy_pages)
