@@ -12,7 +12,7 @@ from sphinx.util.nodes import make_refnode
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 
-from _gallery import copy_pages, pictures_of_example, small_settings  # noqa: E402, after the path that holds it
+from _gallery import copy_pages, pictures_of_example, plain_thumbnail, small_settings  # noqa: E402, after the path that holds it
 
 project = "tvgnn"
 copyright = "The tvgnn developers"
@@ -21,6 +21,8 @@ version = release = installed_version("tvgnn")
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_gallery.gen_gallery"]
 exclude_patterns = ["GALLERY_HEADER.rst", "records"]
 suppress_warnings = ["config.cache"]  # settings hold functions; they are read anew each time
+
+pygments_dark_style = "monokai"
 
 html_theme = "furo"
 html_title = "tvgnn"
@@ -60,6 +62,7 @@ sphinx_gallery_conf = {
     "ignore_pattern": r"__init__|ipynb",
     "reset_argv": small_settings,
     "image_scrapers": (pictures_of_example,),
+    "default_thumb_file": plain_thumbnail(),
     "download_all_examples": False,
     "show_signature": False,
     "min_reported_time": 1e9,
