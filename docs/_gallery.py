@@ -36,16 +36,17 @@ def pictures_of_example(block: Any, block_vars: dict[str, Any], gallery_conf: di
 
     source = Path(block_vars["src_file"])
     settings = SMALL_SETTINGS[source.stem]
+    command = f"Here it was run as ``{' '.join(['python', f'examples/{source.name}', *settings])}``.\n\n"
     written = source.parent / settings[-1] if settings else source
     if written.suffix == ".png":
         target = next(block_vars["image_path_iterator"])
         shutil.move(written, target)
-        return str(figure_rst([target], gallery_conf["src_dir"]))
+        return command + str(figure_rst([target], gallery_conf["src_dir"]))
     if written.suffix == ".html":
         PAGES.mkdir(parents=True, exist_ok=True)
         shutil.move(written, PAGES / written.name)
-        return f"`The page that it wrote <{PAGES.name}/{written.name}>`__\n"
-    return ""
+        return f"{command}`The page that it wrote <{PAGES.name}/{written.name}>`__\n"
+    return command
 
 
 def copy_pages(app: Any, exception: Exception | None) -> None:

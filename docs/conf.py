@@ -9,10 +9,9 @@ from typing import Any
 
 from sphinx.util.nodes import make_refnode
 
-HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE))
+sys.path.insert(0, str(Path(__file__).parent))
 
-from _gallery import copy_pages, pictures_of_example, plain_thumbnail, small_settings  # noqa: E402, after the path that holds it
+from _gallery import copy_pages, pictures_of_example, plain_thumbnail, small_settings  # noqa: E402, on that path
 
 project = "tvgnn"
 copyright = "The tvgnn developers"
@@ -32,7 +31,6 @@ html_css_files = ["site.css"]
 html_show_sphinx = False
 html_copy_source = False
 
-myst_enable_extensions = ["colon_fence"]
 myst_heading_anchors = 4  # pages link to headings by the anchors that GitHub gives them
 
 # Docstrings have NumPy's sections or Google's; a name in single backticks is a link where it is documented.
@@ -40,18 +38,16 @@ default_role = "py:obj"
 napoleon_custom_sections = ["Shapes"]
 napoleon_use_rtype = False
 napoleon_use_ivar = True
-autodoc_typehints = "signature"
+autodoc_typehints = "none"  # the texts say more: shapes, units, what None means
 autodoc_member_order = "bysource"
 python_maximum_signature_line_length = 100
 add_module_names = False
 
 # Without inventories of other projects, which need a network, links end at names of this one.
 nitpicky = True
-_UNDOCUMENTED = "TransposedLists|Relabelled|TextTable|GraphReport|R"  # types of private attributes and of generics
 nitpick_ignore_regex = [
     ("py:.*", r"(?!tvgnn\.).*"),
     ("py:obj", ".*"),
-    ("py:class", rf"tvgnn\..*\.({_UNDOCUMENTED})"),
     ("py:func", r"tvgnn\.graph\..*\.(structural_features|connecting_edges)"),  # what `Graph` calls
 ]
 
