@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from importlib.metadata import version as installed_version
 from pathlib import Path
 from typing import Any
 
+from sphinx.domains.python import PyObject
 from sphinx.util.nodes import make_refnode
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from _gallery import copy_pages, pictures_of_example, plain_thumbnail, small_settings  # noqa: E402, on that path
+from _gallery import copy_pages, pictures_of_example, plain_thumbnail, small_settings
 
 project = "tvgnn"
 copyright = "The tvgnn developers"
@@ -48,6 +50,7 @@ nitpicky = True
 nitpick_ignore_regex = [
     ("py:.*", r"(?!tvgnn\.).*"),
     ("py:obj", ".*"),
+    ("py:class", r"tvgnn\.graph\..*\.(TransposedLists|Relabelled)"),  # types of private attributes
     ("py:func", r"tvgnn\.graph\..*\.(structural_features|connecting_edges)"),  # what `Graph` calls
 ]
 
@@ -79,7 +82,19 @@ def resolve_bare_name(app: Any, env: Any, node: Any, content: Any) -> Any:
     return make_refnode(app.builder, node["refdoc"], entry.docname, entry.node_id, content, name)
 
 
+def keep_names_of_attributes(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
+    """Keep ``a_, b_`` as it is: a final underscore would be a link, and what precedes a blank a type."""
+    for number, line in enumerate(lines):
+        if found := re.match(r":(ivar|vartype) ([^:]+):", line):
+            names = re.sub(r"(?<!\\)_(?=,|$)", r"\_", found[2].replace(", ", ","))
+            lines[number] = f":{found[1]} {names}:{line[found.end() :]}"
+
+
 def setup(app: Any) -> None:
     """Connect what the settings above cannot say."""
+    for field in PyObject.doc_field_types:
+        if field.name == "variable":
+            field.label = "Attributes"  # what docstrings call them
+    app.connect("autodoc-process-docstring", keep_names_of_attributes, priority=900)  # after napoleon
     app.connect("missing-reference", resolve_bare_name)
     app.connect("build-finished", copy_pages)
