@@ -32,6 +32,7 @@ html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_show_sphinx = False
 html_copy_source = False
+html_show_search_summary = False  # a page opened from the disk may not read the others
 
 myst_heading_anchors = 4  # pages link to headings by the anchors that GitHub gives them
 
