@@ -20,7 +20,6 @@ copyright = "The tvgnn developers"
 version = release = installed_version("tvgnn")
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_gallery.gen_gallery"]
-exclude_patterns = ["GALLERY_HEADER.rst", "records"]
 suppress_warnings = ["config.cache"]  # settings hold functions; they are read anew each time
 
 pygments_dark_style = "monokai"
