@@ -44,7 +44,8 @@ performance: $(STAMP)
 
 docs: $(STAMP)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[docs]'
-	$(BIN)/mkdocs build --strict
+	$(BIN)/python -m sphinx -b html -W --keep-going -n -d build/doctrees docs site
+	$(BIN)/python -m pytest tests/docs src
 
 clean:
-	rm -rf $(VENV) demo site .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) demo site build docs/gallery .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,4 +1,7 @@
-"""Cluster documents: the documentation of SciPy's functions, a corpus that is installed with tvgnn.
+"""Cluster documents
+=================
+
+Its corpus is the documentation of SciPy's functions, which is installed with tvgnn::
 
     python examples/cluster_documents.py
 

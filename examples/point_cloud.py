@@ -1,4 +1,7 @@
-"""Cut a cloud of points into the parts that it is made of: the links of a chain.
+"""Cut a cloud of points into its parts
+====================================
+
+Its parts are the links of a chain::
 
     python examples/point_cloud.py --out chain.png
 

@@ -1,4 +1,7 @@
-"""Classify graphs by a network of your own: tvgnn's layers in a plain PyTorch Geometric training loop.
+"""Classify graphs by a network of your own
+========================================
+
+tvgnn's layers in a plain training loop of PyTorch Geometric::
 
     python examples/pooling_in_pyg.py                      # the paper's pooling
     python examples/pooling_in_pyg.py --pooling mincut     # another one, same lines

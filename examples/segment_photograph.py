@@ -1,4 +1,7 @@
-"""Segment one of scikit-learn's photographs (427 x 640 = 273,280 pixels) into clusters of colour and position.
+"""Segment a photograph
+====================
+
+One of scikit-learn's, 427 x 640 = 273,280 pixels, into clusters of colour and position::
 
     python examples/segment_photograph.py china --out china.png
 

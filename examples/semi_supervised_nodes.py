@@ -1,4 +1,7 @@
-"""Name the class of every node from a few known ones: GTVConv beside the graph convolutions GCN and GAT.
+"""Name the class of every node from a few known ones
+==================================================
+
+GTVConv beside the graph convolutions GCN and GAT::
 
     python examples/semi_supervised_nodes.py                       # Cora, its public split
     python examples/semi_supervised_nodes.py --dataset blocks      # a block model with noisy features, needs no files

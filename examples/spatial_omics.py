@@ -1,4 +1,7 @@
-"""Find the domains of a tissue from the expression and the positions of its cells.
+"""Find the domains of a tissue
+============================
+
+They come from the expression and the positions of its cells::
 
     python examples/spatial_omics.py --page tissue.html
 

@@ -37,6 +37,8 @@ class Graph:
       first offender is named.
     - N is ``num_nodes``, else the rows of ``x``, else the number of ``node_ids``, else the largest index + 1.
 
+    All arrays are read-only: copy before changing them.
+
     Attributes
     ----------
     indptr, indices
@@ -53,8 +55,6 @@ class Graph:
         What was dropped, merged and found.
     label
         Class or target of the whole graph, for graph-level tasks: a scalar, or None.
-
-    All arrays are read-only: copy before changing them.
 
     Examples
     --------
