@@ -12,6 +12,7 @@ from tvgnn.estimators.quality.candidates import best_candidate
 from tvgnn.estimators.quality.directions import mean_edge_weight, neighborhood_directions
 from tvgnn.estimators.quality.information import PartitionInformation, edge_information
 from tvgnn.estimators.quality.preparation import FeaturePreparation, choose_steps
+from tvgnn.estimators.quality.refinement import soft_kmeans
 from tvgnn.graph.adjacency import Adjacency
 from tvgnn.models.smoothed_clustering import averaging_adjacency
 
@@ -205,6 +206,36 @@ class TestEstimator:
         assert adjusted_rand_score(np.repeat([0, 1], 15), model.fit_predict(x)) == 1
         empty = sp.csr_array((30, 30))
         assert adjusted_rand_score(np.repeat([0, 1], 15), model.fit_predict(x, adjacency=empty)) == 1
+
+
+class TestFewColumns:
+    def test_kmeans_without_residuals_is_kept_by_the_head(self):
+        head = torch.nn.Linear(1, 2)
+        rows, centers = np.array([[-1.0], [-1.0], [1.0], [1.0]]), np.array([[-1.0], [1.0]])
+        soft_kmeans(head, rows, centers, np.array([0, 0, 1, 1]))
+        assert head(torch.tensor(rows, dtype=torch.float32)).argmax(1).tolist() == [0, 0, 1, 1]
+
+    def test_two_cliques_with_features_that_tell_them_apart(self):
+        y = np.repeat([0, 1], 6)
+        cliques = sp.csr_array((y[:, None] == y[None]) & ~np.eye(12, dtype=bool), dtype=float)
+        model = TVClustering(2, preset="quality", random_state=0).fit(np.eye(2)[y], adjacency=cliques)
+        assert adjusted_rand_score(y, model.labels_) == 1
+
+    @pytest.mark.parametrize("clusters", [2, 3, 5])
+    def test_one_column(self, clusters):
+        y = np.repeat(np.arange(clusters), 40)
+        x = 10.0 * y[:, None] + np.random.default_rng(0).normal(size=(len(y), 1))
+        model = TVClustering(clusters, preset="quality", random_state=0).fit(x)
+        assert adjusted_rand_score(y, model.labels_) == 1
+
+    def test_clusters_in_one_direction_of_a_plane(self, tmp_path):
+        y = np.repeat([0, 1, 2], 60)
+        x = 20.0 * y[:, None] + np.random.default_rng(0).normal(size=(180, 2))
+        model = TVClustering(3, preset="quality", random_state=0).fit(x)
+        assert adjusted_rand_score(y, model.labels_) == 1
+        assert not model.choices_["unit_rows"]
+        model.save(tmp_path / "model")
+        assert np.array_equal(TVClustering.load(tmp_path / "model").predict(model.graph_), model.labels_)
 
 
 class TestLargeGraphs:

@@ -167,3 +167,47 @@ def test_expression_and_space_on_real_keys(pbmc, scanpy):
     tv_clustering(pbmc, 5, obsp=["connectivities", "spatial_connectivities"], weights=[0.5, 0.5], **SMALL)
     assert pbmc.uns["tvgnn"]["params"]["weights"] == [0.5, 0.5]
     assert "graphs mixed" in pbmc.uns["tvgnn"]["notes"][-1]
+
+
+def test_cells_without_a_category_keep_none(tissue):
+    column = np.array(["a", "b"] * 100, dtype=object)
+    column[10:20] = None
+    for values in (column, pd.Categorical(column)):
+        tissue.obs["first"] = values
+        tv_clustering(tissue, 2, spatial_key="spatial", restrict_to=("first", pd.Index(["a"])), **SMALL)
+        result = tissue.obs["tvgnn_R"]
+        assert result[10:20].isna().all()
+        others = np.setdiff1d(np.flatnonzero(column == "b"), np.arange(10, 20))
+        assert (result.iloc[others] == "b").all()
+        assert set(result.iloc[np.flatnonzero(column == "a")]) <= {"a,0", "a,1"}
+
+
+def test_names_that_clusters_would_share_with_a_category_are_refused_before_training(tissue):
+    tissue.obs["first"] = ["a", "a,0"] * 100
+    with pytest.raises(ValueError, match=r"names of clusters .* does not have yet, got 'a,0'"):
+        tv_clustering(tissue, 2, spatial_key="spatial", restrict_to=("first", ["a"]), **SMALL)
+
+
+def test_restrictions_have_an_order(tissue):
+    with pytest.raises(ValueError, match="as a list of strings"):
+        tv_clustering(tissue, 2, spatial_key="spatial", restrict_to=("domain", {"domain 0", "domain 1"}), **SMALL)
+
+
+def test_a_single_graph_may_have_no_edges(tissue):
+    tissue.obsp["empty"] = sp.csr_array((200, 200))
+    tv_clustering(tissue, 2, obsp="empty", **SMALL)
+    assert tissue.uns["tvgnn"]["n_edges"] == 0
+    with pytest.raises(ValueError, match="one weight a graph"):
+        tv_clustering(tissue, 2, obsp="empty", weights=[1, 1], **SMALL)
+
+
+def test_distances_are_no_weights(pbmc):
+    with pytest.raises(ValueError, match="small values; name 'connectivities'"):
+        tv_clustering(pbmc, 5, obsp="distances")
+
+
+@pytest.mark.filterwarnings("ignore::tvgnn.errors.ClusteringWarning")
+def test_the_preset_is_quality_unless_something_else_is_asked_for(tissue):
+    for given, preset in (({}, "quality"), ({"delta_coeff": 5.0}, "paper"), ({"preset": "quick"}, "quick")):
+        tv_clustering(tissue, 2, spatial_key="spatial", n_init=1, max_iter=2, hidden_channels=8, **given)
+        assert tissue.uns["tvgnn"]["params"]["preset"] == preset

@@ -122,7 +122,7 @@ def tv_clustering(
     keys = AnnDataKeys(use_rep, obsp, neighbors_key, weights, spatial_key, library_key, n_spatial_neighbors)
     rows, part = None, adata
     if restrict_to is not None:
-        rows = _restricted(adata, restrict_to)
+        restrict_to, rows = _restricted(adata, restrict_to, n_clusters)
         part = adata[rows]
         adjacency = None if adjacency is None else _part_of(adjacency, rows, adata.n_obs)
     graph = Graph.from_anndata(part, adjacency=adjacency, **vars(keys))
@@ -165,8 +165,8 @@ def store_clustering(
         column, categories = restrict_to
         key_added = f"{_KEY}_R" if key_added == _KEY else key_added
         others = np.setdiff1d(np.arange(adata.n_obs), rows)
-        kept, codes_of_others = np.unique(adata.obs[column].astype(str).to_numpy(object)[others], return_inverse=True)
-        names = [*kept.tolist(), *(f"{'-'.join(categories)},{name}" for name in names)]
+        codes_of_others, kept = _categories(adata, column, others)
+        names = [*kept, *(f"{_joined(categories)},{name}" for name in names)]
         codes = np.empty(adata.n_obs, dtype=np.int64)
         codes[others], codes[rows] = codes_of_others, len(kept) + estimator.labels_
         assignments = np.full((adata.n_obs, assignments.shape[1]), np.nan, dtype=np.float32)
@@ -210,19 +210,45 @@ def _part_of(adjacency: Any, rows: npt.NDArray[np.int64], n_obs: int) -> Any:
     return sp.csr_array(adjacency)[rows][:, rows]
 
 
-def _restricted(adata: Any, restrict_to: tuple[str, Sequence[str]]) -> npt.NDArray[np.int64]:
-    """Return the indices of the cells of some categories."""
+def _categories(
+    adata: Any, column: str, rows: npt.NDArray[np.int64] | None = None
+) -> tuple[npt.NDArray[np.int64], list[str]]:
+    """Codes of cells in a column of obs, -1 where a cell has no category, and the names, sorted as text."""
+    import pandas as pd
+
+    values = adata.obs[column].astype(object)
+    values = values.where(values.notna())
+    names = [None if pd.isna(value) else str(value) for value in (values if rows is None else values.iloc[rows])]
+    known = sorted({name for name in names if name is not None})
+    code = {name: number for number, name in enumerate(known)} | {None: -1}
+    return np.array([code[name] for name in names], dtype=np.int64), known
+
+
+def _joined(categories: Sequence[str]) -> str:
+    return "-".join(categories)
+
+
+def _restricted(adata: Any, restrict_to: Any, n_clusters: int) -> tuple[tuple[str, list[str]], npt.NDArray[np.int64]]:
+    """Return what was asked for as (column, categories), each once, and the indices of their cells."""
     try:
         column, categories = restrict_to
     except (TypeError, ValueError):
         raise ValueError(f"expected restrict_to as (key of obs, categories), got {restrict_to!r}") from None
     if column not in adata.obs:
         raise ValueError(f"expected restrict_to to name a column of obs, got {column!r}; it holds {list(adata.obs)}")
-    if isinstance(categories, str) or not all(isinstance(category, str) for category in categories):
+    if isinstance(categories, str | set | frozenset) or not np.iterable(categories):
         raise ValueError(f"expected the categories of restrict_to as a list of strings, got {categories!r}")
-    values = adata.obs[column].astype(str).to_numpy()
-    known = sorted(set(values.tolist()))
-    unknown = [category for category in categories if category not in known]
-    if unknown or not categories:
-        raise ValueError(f"expected categories of obs[{column!r}] in restrict_to, got {categories}; it has {known}")
-    return np.flatnonzero(np.isin(values, list(categories)))
+    chosen = list(dict.fromkeys(categories))
+    if not all(isinstance(category, str) for category in chosen):
+        raise ValueError(f"expected the categories of restrict_to as a list of strings, got {categories!r}")
+    codes, known = _categories(adata, column)
+    if not chosen or not set(chosen) <= set(known):
+        raise ValueError(f"expected categories of obs[{column!r}] in restrict_to, got {chosen}; it has {known}")
+    count = n_clusters if isinstance(n_clusters, int) else 0  # fit refuses other values
+    new = {f"{_joined(chosen)},{number}" for number in range(count)}
+    taken = sorted(new & (set(known) - set(chosen)))
+    if taken:
+        raise ValueError(
+            f"expected names of clusters that obs[{column!r}] does not have yet, got {taken[0]!r}; rename its category"
+        )
+    return (column, chosen), np.flatnonzero(np.isin(codes, [known.index(category) for category in chosen]))

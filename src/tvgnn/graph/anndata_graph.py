@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tvgnn.errors import GraphError
-from tvgnn.graph.mixing import edges_in_space, mix_adjacencies
+from tvgnn.graph.mixing import edges_in_space, mix_adjacencies, shares_of
 from tvgnn.wording import setting
 
 if TYPE_CHECKING:
@@ -206,9 +206,10 @@ def _read(cls: type[Graph], what: str, matrix: Any, names: list[str]) -> Graph:
 
 def _mixed(cls: type[Graph], parts: list[tuple[str, Graph]], weights: Sequence[float]) -> Graph:
     names, graphs = [name for name, _ in parts], [graph for _, graph in parts]
-    mixed = mix_adjacencies([graph.adjacency() for graph in graphs], weights, names)
-    if len(graphs) == 1:
+    if len(graphs) == 1:  # it may have no edges
+        shares_of(weights, 1)
         return graphs[0]
+    mixed = mix_adjacencies([graph.adjacency() for graph in graphs], weights, names)
     result = cls.from_scipy(mixed, node_ids=graphs[0].node_ids)
     shares = np.asarray(weights, dtype=float) / np.sum(weights)
     recipe = " + ".join(f"{share:.3g} {name}" for share, name in zip(shares, names, strict=True))
@@ -236,6 +237,13 @@ def _given_graphs(adata: Any, keys: AnnDataKeys, adjacency: Any) -> list[tuple[s
             )
         return [("adjacency", adjacency)]
     if keys.obsp is not None:
+        for key in keys.obsp_keys:
+            if key == "distances" or key.endswith("_distances"):  # as scanpy names them
+                raise ValueError(
+                    f"expected similarities, got obsp[{key!r}], where near cells have small values; name "
+                    f"{key.removesuffix('distances') + 'connectivities'!r}, which scanpy keeps beside it, or copy what "
+                    "you mean under another key"
+                )
         return [(f'obsp["{key}"]', _entry(adata.obsp, key, "obsp")) for key in keys.obsp_keys]
     if keys.neighbors_key is None and keys.positions_key is not None:
         return []

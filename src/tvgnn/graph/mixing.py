@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 from tvgnn.errors import GraphError
 
-__all__ = ["edges_in_space", "mix_adjacencies"]
+__all__ = ["edges_in_space", "mix_adjacencies", "shares_of"]
 
 
 def mix_adjacencies(adjacencies: Sequence[Any], weights: Sequence[float], names: Sequence[str]) -> Any:
@@ -44,7 +44,7 @@ def mix_adjacencies(adjacencies: Sequence[Any], weights: Sequence[float], names:
     >>> mix_adjacencies([heavy, light], [1, 1], ["expression", "spatial"]).toarray().tolist()
     [[0.0, 8.0, 4.0], [8.0, 0.0, 4.0], [4.0, 4.0, 0.0]]
     """
-    shares = _shares(weights, len(adjacencies))
+    shares = shares_of(weights, len(adjacencies))
     totals = np.array([float(adjacency.sum()) for adjacency in adjacencies])
     for name, total, share in zip(names, totals, shares, strict=True):
         if share > 0 and total == 0:
@@ -57,7 +57,14 @@ def mix_adjacencies(adjacencies: Sequence[Any], weights: Sequence[float], names:
     return mixed
 
 
-def _shares(weights: Sequence[float], count: int) -> npt.NDArray[np.float64]:
+def shares_of(weights: Sequence[float], count: int) -> npt.NDArray[np.float64]:
+    """Weights of ``count`` graphs, divided by their sum.
+
+    Raises
+    ------
+    GraphError
+        Negative, not finite, all 0, or not one a graph.
+    """
     try:
         values = np.array([float(weight) for weight in weights])
     except (TypeError, ValueError):

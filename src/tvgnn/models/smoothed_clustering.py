@@ -29,6 +29,7 @@ class SmoothedClusteringConfig:
         hidden_channels: width of the embedding.
         thresholds: of each GTV step, the distance from which a neighbour's pull stops growing.
         loop_weight: weight with which a node counts itself beside its neighbours.
+        unit_rows: whether rows of the embedding have length 1.
         totvar_coeff: weight of the total variation loss.
         balance_coeff: weight of the balance loss.
 
@@ -42,6 +43,7 @@ class SmoothedClusteringConfig:
     hidden_channels: int
     thresholds: tuple[float, ...]
     loop_weight: float = 1.0
+    unit_rows: bool = True
     totvar_coeff: float = 0.785
     balance_coeff: float = 0.514
 
@@ -61,7 +63,7 @@ class SmoothedClusteringConfig:
 
 
 class SmoothedClusteringModel(nn.Module):
-    """Soft assignments ``softmax(C y + b)``; y is ``(z - mean) / scale``, rows of length 1, and z GTV steps on ``X W``.
+    """Soft assignments ``softmax(C y + b)``; y is ``(z - mean) / scale``, z GTV steps on ``X W``.
 
     Every step is scale free: it is the GTV step on the averaging adjacency ``a_ij / (loop + sum_j a_ij)`` with
     ``delta = eps = threshold``, so neighbours nearer than the threshold are averaged and farther ones pull as if they
@@ -111,12 +113,13 @@ class SmoothedClusteringModel(nn.Module):
 
     @torch.no_grad()
     def embed(self, x: Tensor | SparseMatrix, adjacency: Adjacency) -> Tensor:
-        """Embedding (N, hidden_channels), rows of length 1."""
+        """Embedding (N, hidden_channels), rows of length 1 where the configuration says so."""
         averaging = averaging_adjacency(adjacency, self.config.loop_weight)
         z = self.conv(x, averaging)
         for threshold in self.config.thresholds[1:]:
             z = gtv_step(z, averaging, threshold, threshold, backend=self.backend)
-        return normalize((z - self.mean) / self.scale, dim=1)
+        y = (z - self.mean) / self.scale
+        return normalize(y, dim=1) if self.config.unit_rows else y
 
     def forward(self, x: Tensor | SparseMatrix, adjacency: Adjacency) -> tuple[Tensor, Tensor]:
         """Return (assignments, embedding); only the head carries gradients."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
 import torch
 from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
 from torch import Tensor
 
 from tvgnn.estimators.quality.information import PartitionInformation
@@ -18,6 +20,7 @@ __all__ = ["Candidate", "best_candidate"]
 _GRID = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
 _STARTS = 20  # of k-means for each amount of smoothing
 _SAMPLE = 20_000  # nodes on which the starts are compared; the winner goes on with all
+_FEW_COLUMNS = 4  # in which directions alone cannot tell many clusters apart
 _PATIENCE = 3  # numbers of steps without a better partition before the search ends
 
 
@@ -28,7 +31,8 @@ class Candidate:
     Attributes:
         thresholds: of its GTV steps.
         mean, scale: (q,) that standardise the embedding and weigh its columns.
-        embedding: (N, q) rows of length 1.
+        unit_rows: whether rows of the embedding have length 1.
+        embedding: (N, q).
         centers: (K, q) of k-means.
         labels: (N,) int64.
         nats: what the labels explain, see `PartitionInformation`.
@@ -38,6 +42,7 @@ class Candidate:
     thresholds: tuple[float, ...]
     mean: np.ndarray
     scale: np.ndarray
+    unit_rows: bool
     embedding: np.ndarray
     centers: np.ndarray
     labels: np.ndarray
@@ -58,7 +63,9 @@ def best_candidate(
     """Smooth, cluster and judge until more smoothing explains less.
 
     Starts of k-means on one embedding are compared by its own objective; embeddings, whose objectives cannot be
-    compared, by what their partitions explain. (A maximum of the latter over many starts favours outliers.)
+    compared, by what their partitions explain. (A maximum of the latter over many starts favours outliers.) Rows have
+    length 1, but in few columns, where clusters in the same direction from the mean would fall together, rows as they
+    are compete too.
 
     Parameters:
         z: (N, q) features in the encoder's directions.
@@ -82,13 +89,21 @@ def best_candidate(
         while len(thresholds) < steps:
             thresholds.append(_mean_distance(z, averaging))
             z = gtv_step(z, averaging, thresholds[-1], thresholds[-1], backend=backend)
-        mean, scale, embedding = _weighted(z.cpu().numpy(), ratios)
-        found = _clustered(embedding, n_clusters, random)
-        labels = found.labels_.astype(np.int64)
-        tried[steps] = nats = information.of(labels, n_clusters)
-        if best is None or nats > best.nats:
-            best = Candidate(tuple(thresholds), mean, scale, embedding, found.cluster_centers_, labels, nats)
-        elif sum(number > len(best.thresholds) for number in tried) >= _PATIENCE:
+        mean, scale, given = _weighted(z.cpu().numpy(), ratios)
+        better = False
+        tried[steps] = -np.inf
+        for unit_rows in (True, False) if given.shape[1] <= _FEW_COLUMNS else (True,):
+            embedding = _of_length_one(given) if unit_rows else given
+            found = _clustered(embedding, n_clusters, random)
+            labels = found.labels_.astype(np.int64)
+            nats = information.of(labels, n_clusters)
+            tried[steps] = max(tried[steps], nats)
+            if best is None or nats > best.nats:
+                centers, better = found.cluster_centers_, True
+                best = Candidate(tuple(thresholds), mean, scale, unit_rows, embedding, centers, labels, nats)
+        if better or best is None:
+            continue
+        if sum(number > len(best.thresholds) for number in tried) >= _PATIENCE:
             break
     if best is None:
         raise ValueError(f"expected num_layers >= 1, got {num_layers}")
@@ -98,16 +113,18 @@ def best_candidate(
 def _clustered(embedding: np.ndarray, n_clusters: int, random: np.random.RandomState) -> KMeans:
     """K-means of the best of many starts; on large graphs the starts are compared on a sample, and the best goes on."""
     starts = KMeans(n_clusters, n_init=_STARTS, random_state=random)
-    if len(embedding) <= _SAMPLE:
-        return starts.fit(embedding)
-    size = min(len(embedding), max(_SAMPLE, 100 * n_clusters))
-    chosen = random.choice(len(embedding), size, replace=False)
-    centers = starts.fit(embedding[chosen]).cluster_centers_
-    return KMeans(n_clusters, init=centers, n_init=1).fit(embedding)
+    with warnings.catch_warnings():  # fewer distinct rows than clusters: the estimator says so once, at the end
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        if len(embedding) <= _SAMPLE:
+            return starts.fit(embedding)
+        size = min(len(embedding), max(_SAMPLE, 100 * n_clusters))
+        chosen = random.choice(len(embedding), size, replace=False)
+        centers = starts.fit(embedding[chosen]).cluster_centers_
+        return KMeans(n_clusters, init=centers, n_init=1).fit(embedding)
 
 
 def _weighted(z: np.ndarray, ratios: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Columns standardised and weighed, then rows of length 1.
+    """Columns standardised and weighed.
 
     The weight ``sqrt(r) * r / (1 + r)`` of a column with signal-to-noise ratio r makes the noise equal in all columns
     and shrinks each to its expected signal (Wiener's filter).
@@ -117,9 +134,12 @@ def _weighted(z: np.ndarray, ratios: np.ndarray) -> tuple[np.ndarray, np.ndarray
     varies = (deviation > 1e-6 * np.abs(mean).max(initial=1e-30)) & (ratios > 0)
     # Infinite scale: a column that says nothing becomes 0
     scale = np.where(varies, deviation / np.where(varies, weights / weights.max(initial=1e-30), 1), np.float32(3e38))
-    embedding = (z - mean) / scale
-    length = np.linalg.norm(embedding, axis=1, keepdims=True)
-    return mean, scale.astype(np.float32), (embedding / np.maximum(length, 1e-12)).astype(np.float32)
+    return mean, scale.astype(np.float32), ((z - mean) / scale).astype(np.float32)
+
+
+def _of_length_one(rows: np.ndarray) -> np.ndarray:
+    """Rows divided by their Euclidean length."""
+    return rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), np.float32(1e-12))
 
 
 def _mean_distance(z: Tensor, adjacency: Adjacency) -> float:

@@ -135,6 +135,7 @@ def _run(
         choices = {
             "rank": encoder.rank,
             "smoothing_steps": len(candidate.thresholds),
+            "unit_rows": candidate.unit_rows,
             "nats_by_steps": {str(steps): round(float(value), 1) for steps, value in tried.items()},
             "nats_kmeans": round(float(judged[0]), 1),
             "nats": nats,
@@ -158,6 +159,7 @@ def _network(
         hidden_channels=weight.shape[1],
         thresholds=candidate.thresholds,
         loop_weight=loop,
+        unit_rows=candidate.unit_rows,
         totvar_coeff=parameters["totvar_coeff"],
         balance_coeff=parameters["balance_coeff"],
     )
