@@ -376,10 +376,11 @@ class TVClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
 
     def _warn_on_collapse(self) -> None:
         if self.n_clusters_found_ < self.n_clusters:
-            other = "" if self.preset == "quality" else "try the preset quality, or "
+            remedy = (
+                "ask for fewer" if self.preset == "quality" else "try the preset quality, or more restarts (n_init)"
+            )
             warnings.warn(
-                f"{self.n_clusters_found_} of the {self.n_clusters} clusters asked for are in use; {other}"
-                "more restarts (n_init) or fewer clusters",
+                f"{self.n_clusters_found_} of the {self.n_clusters} clusters asked for are in use; {remedy}",
                 ClusteringWarning,
                 stacklevel=3,
             )

@@ -259,7 +259,7 @@ def _from_network(
     if not len(source):
         raise DataError(f"{path}: expected nodes, the graph has none")
     if isinstance(weight, int):
-        raise DataError(f"{path}: weights are named by an edge attribute here, got the position {weight}")
+        raise DataError(f"{path}: weights are named by an edge attribute, got the position {weight}")
     name = "weight" if weight == "auto" else weight
     if name == "weight" and text_suffix(path) == ".gexf":
         fill_weights(source)
