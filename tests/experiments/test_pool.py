@@ -1,5 +1,6 @@
 """Who works off jobs: this process, several, or a dask cluster; and what happens to interruptions meanwhile."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -14,7 +15,7 @@ from tvgnn.errors import SchedulerError
 from tvgnn.experiments import dask_pool
 from tvgnn.experiments.dask_pool import work_off_on_dask
 from tvgnn.experiments.interrupts import held_interrupts
-from tvgnn.experiments.pool import Workers, until, work_off
+from tvgnn.experiments.pool import RunError, Workers, until, work_off
 
 INTERRUPTED = [signal.SIGINT, signal.SIGTERM]
 
@@ -40,6 +41,24 @@ def test_results_and_exceptions_come_in_turn_and_jobs_are_taken_one_by_one():
     job, error = next(found)
     assert (job, str(error), taken) == (3, "3 is odd", [4, 3])
     assert list(found) == [(2, 1)]
+
+
+def ends_its_process(job):
+    """End the process at the first call, or always, and return where the job left its mark."""
+    mark, always = job
+    if always or not mark.exists():
+        mark.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return mark.name
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of Unix")
+def test_a_job_whose_process_died_is_made_again_though_it_is_the_only_one(tmp_path):
+    jobs = [(tmp_path / "once", False), (tmp_path / "always", True)]
+    for job, expected in zip(jobs, ["once", RunError], strict=True):
+        [(made, result)] = work_off(iter([job]), ends_its_process, Workers(2, 1))
+        assert made == job
+        assert result == expected if expected == "once" else isinstance(result, expected)
 
 
 def test_no_time_gives_no_job():

@@ -130,8 +130,8 @@ def _in_processes(jobs: Iterator[J], work: Callable[[J], R], workers: Workers) -
             for future in [one for one in finished if one in pending]:
                 yield pending.pop(future), future.exception() or future.result()
             for job in lost:
-                alone = submit(job) if len(lost) > 1 else None
-                if alone is None or died(alone):
+                alone = submit(job)
+                if died(alone):
                     yield job, RunError(_ENDED)
                 else:
                     yield job, alone.exception() or alone.result()
