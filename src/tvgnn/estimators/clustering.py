@@ -376,14 +376,9 @@ class TVClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
 
     def _warn_on_collapse(self) -> None:
         if self.n_clusters_found_ < self.n_clusters:
-            remedy = (
-                "ask for fewer" if self.preset == "quality" else "try the preset quality, or more restarts (n_init)"
-            )
-            warnings.warn(
-                f"{self.n_clusters_found_} of the {self.n_clusters} clusters asked for are in use; {remedy}",
-                ClusteringWarning,
-                stacklevel=3,
-            )
+            remedy = "ask for fewer" if self.preset == "quality" else "try the preset quality, or more n_init"
+            found = f"{self.n_clusters_found_} of the {self.n_clusters} clusters asked for are in use; {remedy}"
+            warnings.warn(found, ClusteringWarning, stacklevel=3)
 
     def _infer(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """Assignments and embedding of rows or of a graph."""
