@@ -4,13 +4,15 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from tvgnn import Graph, sweep_n_clusters
-from tvgnn.errors import DataError, TrainingError
+from tvgnn import Graph, TVClustering, sweep_n_clusters
+from tvgnn.errors import ClusteringWarning, DataError, TrainingError
+from tvgnn.estimators.consensus import consensus
 from tvgnn.experiments.clustering import ClusteringEnvironment
-from tvgnn.experiments.clustering_runner import RECORDS_FILE
+from tvgnn.experiments.clustering_runner import RECORDS_FILE, read_arrays
 from tvgnn.experiments.pool import Workers
 from tvgnn.experiments.sweep import run_sweep
 from tvgnn.experiments.sweep_jobs import GivenGraph, sweep_jobs
+from tvgnn.metrics import evaluate
 from tvgnn.records import ClusteringRecord, read_records
 
 TINY = {"hidden_channels": 8, "mlp_channels": 8, "max_iter": 3}
@@ -75,12 +77,42 @@ def test_features_alone_are_joined_to_their_neighbours():
 
 
 def test_consensus_labels_come_from_all_seeds(tmp_path):
-    graph = cliques(8, 8, 8)
-    single, _ = run(graph, tmp_path, parameters={"max_iter": 40})
-    both, made = run(graph, tmp_path, parameters={"max_iter": 40}, consensus=True)
+    graph = random_graph()  # whose runs differ
+    single, records = run(graph, tmp_path, ks=(3,), n_seeds=3, parameters={"max_iter": 20})
+    both, made = run(graph, tmp_path, ks=(3,), n_seeds=3, parameters={"max_iter": 20}, consensus=True)
     assert made == []
-    assert both.labels[3].shape == single.labels[3].shape
-    assert both.confidence[3].max() <= 1 + 1e-6
+    runs = [read_arrays(record, tmp_path)["assignments"] for record in sorted(records, key=lambda one: one.loss)]
+    agreed = consensus(runs)
+    assert np.array_equal(both.labels[3], agreed.labels)
+    assert not np.array_equal(both.labels[3], single.labels[3])
+    assert np.array_equal(both.confidence[3], agreed.assignments.max(axis=1))
+    row, own = both.rows[0], evaluate(graph.adjacency(), agreed.labels, agreed.assignments)
+    assert (row.modularity, row.sharpness) == pytest.approx((own["modularity"], own["sharpness"]))
+    rows = np.repeat(np.arange(graph.num_nodes), np.diff(graph.indptr))
+    differences = np.abs(agreed.assignments[rows] - agreed.assignments[graph.indices]).sum()
+    assert row.total_variation == pytest.approx(differences / (2 * len(graph.indices)), rel=1e-5)
+    assert row.total_variation != pytest.approx(single.rows[0].total_variation)
+
+
+def test_a_k_whose_runs_fail_is_left_out_and_tried_again(tmp_path, monkeypatch):
+    train, failing = TVClustering.fit, [3]
+
+    def fit(self, *arguments):
+        if self.n_clusters in failing:
+            raise TrainingError("no luck")
+        return train(self, *arguments)
+
+    monkeypatch.setattr(TVClustering, "fit", fit)
+    with pytest.warns(ClusteringWarning, match=r"2 of 6 runs failed.*no luck.*left out: K = 3"):
+        result, _ = run(cliques(5, 5), tmp_path, ks=(2, 3, 4))
+    assert [row.n_clusters for row in result.rows] == [2, 4]
+    with pytest.warns(ClusteringWarning, match="left out"):  # larger K are made though the failed one comes first
+        result, made = run(cliques(5, 5), tmp_path, ks=(2, 3, 4, 5))
+    assert [row.n_clusters for row in result.rows] == [2, 4, 5]
+    failing.clear()
+    result, made = run(cliques(5, 5), tmp_path, ks=(2, 3, 4, 5))
+    assert [record.n_clusters for record in made] == [3, 3]
+    assert [row.n_clusters for row in result.rows] == [2, 3, 4, 5]
 
 
 def test_what_is_there_is_not_made_again(tmp_path):

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,7 @@ __all__ = [
     "run_metrics",
     "say",
     "set_threads",
+    "told_warnings",
     "write_run",
 ]
 
@@ -91,13 +93,21 @@ def graph_notes(report: GraphReport) -> list[str]:
 
 def fit(estimator: TVClustering, graph: Graph) -> list[str]:
     """Fit, and return the warnings that it gave as plain lines, printed on standard error too."""
+    with told_warnings() as messages:
+        estimator.fit(graph)
+    return messages
+
+
+@contextmanager
+def told_warnings() -> Iterator[list[str]]:
+    """Give a list of the warnings of the block as plain lines, filled at its end and printed on standard error."""
+    messages: list[str] = []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")
-        estimator.fit(graph)
-    messages = list(dict.fromkeys(str(warning.message) for warning in caught))
+        yield messages
+    messages += dict.fromkeys(str(warning.message) for warning in caught)
     for message in messages:
         say("warning", message)
-    return messages
 
 
 def run_metrics(estimator: TVClustering, *, dataset: str, seed: int, notes: Sequence[str] = ()) -> dict[str, Any]:

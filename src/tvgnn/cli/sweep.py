@@ -63,7 +63,7 @@ def sweep(
     ks = _numbers(n_clusters)
     from tvgnn.cli.environment import git_commit, peak_rss_bytes, versions
     from tvgnn.cli.progress import print_tables, run_progress
-    from tvgnn.cli.run import graph_notes, pool_workers, say
+    from tvgnn.cli.run import graph_notes, pool_workers, say, told_warnings
     from tvgnn.experiments.clustering import ClusteringEnvironment
     from tvgnn.experiments.sweep import run_sweep
     from tvgnn.experiments.sweep_jobs import GivenGraph, sweep_jobs
@@ -81,7 +81,7 @@ def sweep(
     plan = sweep_jobs(name, given, ks, seeds, seed, {"preset": preset, **model.parameters()})
     target = out or Path("runs") / f"{name}-sweep"
     environment = ClusteringEnvironment(given, peak_rss_bytes, versions(), git_commit())
-    with run_progress() as (start, advance):
+    with told_warnings(), run_progress() as (start, advance):
 
         def tell(record: ClusteringRecord) -> None:
             advance(f"K={record.n_clusters}, seed {record.seed}")

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import linear_sum_assignment
 
 from tvgnn.errors import GraphError
+from tvgnn.estimators.numbering import largest_first
 
 __all__ = ["Consensus", "consensus"]
 
@@ -76,7 +77,7 @@ def consensus(runs: Sequence[ArrayLike]) -> Consensus:
         if all(np.array_equal(one, other) for one, other in zip(found, orders, strict=True)):
             break
         orders = found
-    mean = mean[:, _by_size(mean)]
+    mean = mean[:, largest_first(mean.argmax(axis=1), mean.shape[1])]
     return Consensus(mean.argmax(axis=1).astype(np.int64), mean.astype(np.float32))
 
 
@@ -92,10 +93,3 @@ def _best_order(mean: NDArray[np.float64], run: NDArray[np.floating]) -> NDArray
     """Columns of ``run`` in the order of the columns of ``mean`` with which they share most."""
     order: NDArray[np.intp] = linear_sum_assignment(mean.T @ run, maximize=True)[1]
     return order
-
-
-def _by_size(assignments: NDArray[np.float64]) -> NDArray[np.intp]:
-    labels, n_clusters = assignments.argmax(axis=1), assignments.shape[1]
-    first = np.full(n_clusters, labels.size)
-    np.minimum.at(first, labels, np.arange(labels.size))
-    return np.lexsort((first, -np.bincount(labels, minlength=n_clusters)))

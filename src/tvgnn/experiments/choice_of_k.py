@@ -20,9 +20,10 @@ class SweepRow:
     n_clusters : int
         K, as asked for.
     n_clusters_found : int
-        Clusters in use in the run of the lowest loss, whose values all the following are but for the stabilities.
+        Clusters in use in the partition that is kept, of the run of the lowest loss or the consensus; the following
+        values are its own but for the loss and the stabilities.
     loss, total_variation : float
-        Training loss, and total variation of the soft assignments.
+        Lowest training loss, and total variation of the soft assignments.
     modularity, conductance, sharpness : float
         See `tvgnn.metrics`.
     stability : float

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import os
 import tempfile
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import ArrayLike, NDArray
 
-from tvgnn.errors import DataError, TrainingError
+from tvgnn.errors import ClusteringWarning, DataError, TrainingError
 from tvgnn.estimators.consensus import consensus as consensus_of
 from tvgnn.estimators.inputs import as_graph
 from tvgnn.estimators.presets import positive_integer
@@ -22,7 +24,9 @@ from tvgnn.experiments.clustering import ClusteringEnvironment
 from tvgnn.experiments.clustering_runner import RECORDS_FILE, read_arrays, run_clusterings
 from tvgnn.experiments.pool import Workers
 from tvgnn.experiments.sweep_jobs import GivenGraph, SweepJob, sweep_jobs
+from tvgnn.graph.adjacency import Adjacency
 from tvgnn.graph.graph import Graph
+from tvgnn.losses import total_variation_loss
 from tvgnn.metrics import (
     cluster_sizes,
     match_clusters,
@@ -117,7 +121,12 @@ def sweep_n_clusters(
     DataError
         The folder holds something else or cannot be written.
     TrainingError
-        Runs failed.
+        The first run failed, or so many that no K has two.
+
+    Warns
+    -----
+    ClusteringWarning
+        Some runs failed: the others are compared, without a K of which fewer than two are left.
 
     Examples
     --------
@@ -170,7 +179,8 @@ def run_sweep(
         See `sweep_n_clusters`.
     """
     _refuse_foreign(out, jobs[0])
-    succeeded = False
+    existing = read_records(out / RECORDS_FILE, ClusteringRecord) if (out / RECORDS_FILE).exists() else []
+    succeeded = any(record.finished for record in existing)
 
     def watch(record: ClusteringRecord) -> None:
         nonlocal succeeded
@@ -180,17 +190,24 @@ def run_sweep(
         on_record(record)
 
     outcome = run_clusterings(jobs, out, environment, workers=workers, on_start=on_start, on_record=watch)
+    by_k: dict[int, list[ClusteringRecord]] = {}
+    for record in outcome.records.values():
+        if record.finished:
+            by_k.setdefault(record.n_clusters, []).append(record)
+    compared = {k: records for k, records in by_k.items() if len(records) > 1}  # one says nothing of stability
     if outcome.left:
         first = outcome.left[0]
-        raise TrainingError(
+        failed = (
             f"{len(outcome.left)} of {len(jobs)} runs failed, the first with K={first.n_clusters} and seed "
             f"{first.seed}: {outcome.records[first.key].error}; the same call tries them again"
         )
+        if not compared:
+            raise TrainingError(failed)
+        absent = sorted({job.n_clusters for job in jobs} - compared.keys())
+        without = f"; left out: K = {', '.join(map(str, absent))}" if absent else ""
+        warnings.warn(failed + without, ClusteringWarning, stacklevel=2)
     graph = environment.load(jobs[0].dataset, jobs[0].seed)
-    by_k: dict[int, list[ClusteringRecord]] = {}
-    for record in outcome.records.values():
-        by_k.setdefault(record.n_clusters, []).append(record)
-    return _compare(by_k, graph, out, consensus)
+    return _compare(compared, graph, out, consensus)
 
 
 def _compare(by_k: Mapping[int, list[ClusteringRecord]], graph: Graph, out: Path, use_consensus: bool) -> SweepResult:
@@ -210,7 +227,11 @@ def _compare(by_k: Mapping[int, list[ClusteringRecord]], graph: Graph, out: Path
             found, soft = labelings[0], stored[0]
         better = labelings[: max(2, -(-len(runs) // 2))]
         stability = mean_pairwise_ari(labelings), mean_pairwise_ari(better), pairwise_ari_error(labelings)
-        rows.append(_row(k, runs, adjacency, found, stability, chance))
+        row = _row(k, runs, adjacency, found, stability, chance)
+        if use_consensus:  # no run has these assignments
+            variation = total_variation_loss(torch.from_numpy(soft), Adjacency.from_graph(graph)).item()
+            row = replace(row, total_variation=variation, sharpness=float(soft.max(axis=1).mean()))
+        rows.append(row)
         labels[k] = match_clusters(labels[previous], found) if (previous := max(labels, default=None)) else found
         confidence[k] = soft.max(axis=1).astype(np.float32)
     choice: Recommendation = recommend(rows, chance)
