@@ -136,3 +136,12 @@ def test_the_simulated_tissue_is_shown_where_its_cells_are(tvgnn, tmp_path):
     context = read_context(tmp_path / "out")
     assert np.array_equal(context.positions, simulate_tissue().positions)
     assert context.feature_names[-1] == "marker49"
+
+
+def test_features_of_the_graph_need_no_x(tvgnn, tmp_path, cells):
+    bare = anndata.AnnData(obs=cells.obs, obsm={"spatial": cells.obsm["spatial"]})
+    write_h5ad(tmp_path / "bare.h5ad", bare)
+    options = ("cluster", "--h5ad", "bare.h5ad", "--spatial-key", "spatial", "-k", "3", *SMALL)
+    assert "--structural-features" in tvgnn(*options, "--out", "none").error
+    assert tvgnn(*options, "--structural-features", "spectral", "--out", "out").code == 0
+    assert len(rows_of(tmp_path / "out")) == 120

@@ -211,3 +211,29 @@ def test_the_preset_is_quality_unless_something_else_is_asked_for(tissue):
     for given, preset in (({}, "quality"), ({"delta_coeff": 5.0}, "paper"), ({"preset": "quick"}, "quick")):
         tv_clustering(tissue, 2, spatial_key="spatial", n_init=1, max_iter=2, hidden_channels=8, **given)
         assert tissue.uns["tvgnn"]["params"]["preset"] == preset
+
+
+@pytest.mark.parametrize("with_x", [True, False])
+def test_features_of_the_graph_take_the_place_of_those_of_cells(tissue, with_x):
+    spatial = Graph.from_anndata(tissue, spatial_key="spatial").adjacency()
+    x = tissue.X if with_x else None
+    cells = anndata.AnnData(x, obs=tissue.obs, obsp={"near": spatial})
+    tv_clustering(cells, 3, obsp="near", features="spectral", **SMALL)
+    assert cells.uns["tvgnn"]["params"]["features"] == "spectral"
+    expected = TVClustering(3, features="spectral", random_state=0, **SMALL).fit(Graph.from_scipy(spatial))
+    assert np.array_equal(cells.obs["tvgnn"].astype(int), expected.labels_)
+    with pytest.raises(ValueError, match="one kind of features"):
+        tv_clustering(cells, 3, obsp="near", features="spectral", use_rep="X")
+
+
+@pytest.mark.filterwarnings("ignore::tvgnn.errors.ClusteringWarning")
+def test_the_record_says_which_graph_it_was(pbmc):
+    for given, name, value in (
+        ({}, "neighbors_key", "neighbors"),
+        ({"obsp": "connectivities"}, "obsp", ["connectivities"]),
+        ({"adjacency": pbmc.obsp["connectivities"]}, "adjacency", "given"),
+    ):
+        tv_clustering(pbmc, 3, preset="quick", n_init=1, max_iter=2, **given)
+        params = pbmc.uns["tvgnn"]["params"]
+        assert {key for key in ("neighbors_key", "obsp", "adjacency") if key in params} == {name}
+        assert params[name] == value

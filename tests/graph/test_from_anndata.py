@@ -182,8 +182,9 @@ def test_no_cells_and_no_features(cells):
     with pytest.raises(ValueError, match="without any"):
         Graph.from_anndata(cells[:0])
     bare = anndata.AnnData(obs=cells.obs, obsp=dict(cells.obsp), uns=dict(cells.uns))
+    assert Graph.from_anndata(bare).x is None
     with pytest.raises(ValueError, match="features in X, got none"):
-        Graph.from_anndata(bare)
+        Graph.from_anndata(bare, use_rep="X")
 
 
 def test_a_graph_without_edges_cannot_be_weighed():

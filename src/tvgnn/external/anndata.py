@@ -120,16 +120,23 @@ def tv_clustering(
             "adata = adata.copy() first, or copy=True"
         )
     keys = AnnDataKeys(use_rep, obsp, neighbors_key, weights, spatial_key, library_key, n_spatial_neighbors)
+    if use_rep is not None and parameters.get("features") is not None:
+        raise ValueError(f"expected one kind of features, got use_rep={use_rep!r} and features")
     rows, part = None, adata
     if restrict_to is not None:
         restrict_to, rows = _restricted(adata, restrict_to, n_clusters)
         part = adata[rows]
         adjacency = None if adjacency is None else _part_of(adjacency, rows, adata.n_obs)
     graph = Graph.from_anndata(part, adjacency=adjacency, **vars(keys))
+    if parameters.get("features") is not None:
+        graph = graph.with_features(None)
     parameters.setdefault("preset", preset_without_name(parameters))
     estimator = TVClustering(n_clusters, random_state=random_state, **parameters).fit(graph)
     target = adata.copy() if copy else adata
-    store_clustering(target, estimator, key_added, settings=keys.record(adata), restrict_to=restrict_to, rows=rows)
+    settings = keys.record(adata, adjacency=adjacency is not None)
+    if parameters.get("features") is not None:
+        del settings["use_rep"]
+    store_clustering(target, estimator, key_added, settings=settings, restrict_to=restrict_to, rows=rows)
     return target if copy else None
 
 

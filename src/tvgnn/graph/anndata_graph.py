@@ -91,11 +91,16 @@ class AnnDataKeys:
         """The key of the coordinates whose neighbours are joined, None where none are."""
         return _POSITIONS if self.spatial_key is None and self.library_key is not None else self.spatial_key
 
-    def record(self, adata: Any) -> dict[str, Any]:
-        """Return what was used as text, numbers and lists, without what was not."""
+    def record(self, adata: Any, *, adjacency: bool = False) -> dict[str, Any]:
+        """Return what was used as text, numbers and lists, without what was not.
+
+        ``neighbors_key`` is then never open, and where a matrix was given, ``adjacency`` says so.
+        """
+        named = adjacency or self.obsp is not None or self.neighbors_key is not None or self.positions_key is not None
         used = {
             "use_rep": representation_key(adata, self.use_rep),
-            "neighbors_key": self.neighbors_key,
+            "neighbors_key": self.neighbors_key if named else "neighbors",
+            "adjacency": "given" if adjacency else None,
             "obsp": self.obsp_keys or None,
             "weights": None if self.weights is None else [float(weight) for weight in self.weights],
             "spatial_key": self.positions_key,
@@ -168,8 +173,9 @@ def from_anndata(
     adata
         In memory; a view will do.
     use_rep, obsp, neighbors_key, weights, spatial_key, library_key, n_spatial_neighbors
-        Features and graphs: see :class:`tvgnn.graph.anndata_graph.AnnDataKeys`. Without any graph that is named the one
-        that ``sc.pp.neighbors`` made. Several are mixed: see :func:`tvgnn.graph.mixing.mix_adjacencies`.
+        Features and graphs: see :class:`tvgnn.graph.anndata_graph.AnnDataKeys`; no features where there is neither
+        ``use_rep`` nor X. Without any graph that is named the one that ``sc.pp.neighbors`` made. Several are mixed: see
+        :func:`tvgnn.graph.mixing.mix_adjacencies`.
     adjacency
         (N, N) matrix, in place of ``obsp`` and ``neighbors_key``.
     y, dtype
@@ -193,7 +199,7 @@ def from_anndata(
     if keys.positions_key is not None:
         parts.append((f'neighbours by obsm["{keys.positions_key}"]', _graph_in_space(cls, adata, keys, names)))
     graph = _mixed(cls, parts, [1.0] * len(parts) if weights is None else weights)
-    graph = graph.with_features(_features(adata, representation_key(adata, use_rep)), dtype=dtype)
+    graph = graph.with_features(_features(adata, use_rep), dtype=dtype)
     return graph if y is None else graph.with_labels(y)
 
 
@@ -313,12 +319,15 @@ def representation_key(adata: Any, use_rep: str | None) -> str:
     return "X_pca" if "X_pca" in adata.obsm and adata.n_vars > _SMALL_PANEL else "X"
 
 
-def _features(adata: Any, key: str) -> Any:
+def _features(adata: Any, use_rep: str | None) -> Any:
+    """Features (N, F); None where none are named and X has none, as those of the graph may be meant."""
+    key = representation_key(adata, use_rep)
     values = adata.X if key == "X" else _entry(adata.obsm, key, "obsm", also=("X",))
-    if values is None or not values.shape[1]:
-        known = f"obsm holds {_listed(adata.obsm)}"
-        raise ValueError(f"expected features in X, got none; name others by {setting('use_rep')}, {known}")
-    return values
+    if values is not None and values.shape[1]:
+        return values
+    if use_rep is None:
+        return None
+    raise ValueError(f"expected features in {key}, got none; obsm holds {_listed(adata.obsm)}")
 
 
 def _entry(mapping: Any, key: str, where: str, also: tuple[str, ...] = ()) -> Any:
