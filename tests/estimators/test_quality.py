@@ -173,6 +173,12 @@ class TestEstimator:
         assert len(fitted.choices_["nats_by_run"]) == 5
         assert 0.5 < fitted.choices_["agreement"] <= 1
 
+    def test_epochs_are_steps_of_the_refinement_and_their_time_is_its_own(self, graph):
+        model = TVClustering(3, preset="quality", random_state=0, max_iter=3, patience=3).fit(graph)
+        assert model.n_iter_ == 3
+        assert len(model.loss_history_) == 4  # that of k-means first
+        assert model.ms_per_epoch_ * model.n_iter_ < 500 * model.fit_seconds_
+
     def test_labels_are_not_read(self, graph, fitted):
         blind = TVClustering(3, preset="quality", random_state=0).fit(Graph.from_scipy(graph.adjacency(), x=graph.x))
         assert np.array_equal(blind.assignments_, fitted.assignments_)

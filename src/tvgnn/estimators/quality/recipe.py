@@ -57,7 +57,6 @@ def fit_quality(
         The network, the course of the refinement, and what the data chose, for the record.
 
     """
-    start = time.perf_counter()
     random = check_random_state(random_state)
     with threadpool_limits(torch.get_num_threads()):
         runs = [_run(graph, x, n_clusters, parameters, random, device, backend) for _ in range(parameters["n_init"])]
@@ -72,17 +71,18 @@ def fit_quality(
     }
     best = kept.losses[kept.choices["refinement_steps"]]
     converged = len(kept.losses) <= parameters["max_iter"]
-    seconds = time.perf_counter() - start
-    return kept.model, TrainingResult(best, kept.losses, len(kept.losses), converged, seconds), choices
+    steps = len(kept.losses) - 1  # the first loss is that of k-means
+    return kept.model, TrainingResult(best, kept.losses, steps, converged, kept.seconds), choices
 
 
 @dataclass(frozen=True, eq=False)
 class _Run:
-    """One pass through the recipe: the network, its labels (N,), the losses of the refinement, what the data chose."""
+    """One pass: the network, its labels (N,), losses and seconds of the refinement, what the data chose."""
 
     model: SmoothedClusteringModel
     labels: np.ndarray
     losses: list[float]
+    seconds: float
     choices: dict[str, Any]
 
 
@@ -115,6 +115,7 @@ def _run(
         )
         model = _network(candidate, encoder.weight, n_clusters, loop, parameters, backend).to(device)
         embedding = torch.tensor(candidate.embedding, device=device)
+        start = time.perf_counter()
         losses, judged, kept = refine(
             model.head,
             embedding,
@@ -127,6 +128,7 @@ def _run(
             learning_rate=parameters["learning_rate"],
             backend=backend,
         )
+        seconds = time.perf_counter() - start
         by_rank[str(encoder.rank)] = nats = round(float(judged[kept]), 1)
         if best is not None and nats <= best.choices["nats"]:
             continue
@@ -142,7 +144,7 @@ def _run(
             "refinement_steps": kept,
             "nats_by_rank": by_rank,
         }
-        best = _Run(model, labels, losses, choices)
+        best = _Run(model, labels, losses, seconds, choices)
     if best is None:
         raise GraphError("expected features of at least one column, got none")
     return best
