@@ -60,11 +60,12 @@ def test_data_are_those_of_the_run():
 def test_words_and_tables():
     view = cliques_view(metrics={"dataset": "cliques", "nmi": 1.0, "acc": 1.0, "notes": ["2 self-loops dropped"]})
     text = read(view).text
-    assert "15 nodes and 33 edges fall into 3 clusters of 5 to 5 nodes." in text
+    assert "15 nodes and 33 edges fall into 3 clusters of 5 nodes each." in text
     assert "91 % of the edges' weight stays inside a cluster." in text
     assert "NMI 1.000" in text
     assert "2 self-loops dropped" in text
     assert "Nothing stands out" in text
+    assert re.search(r"person \d+\s*\d+(\.\d)? % · edges \d+(\.\d)? %", text)
     for section in (
         "Map of the nodes",
         "Typical and doubtful nodes",

@@ -34,7 +34,7 @@ def sentences(view: ClusteringView, edges: NDArray[np.float64]) -> list[str]:
     n_edges = view.adjacency.nnz // 2
     text = [
         f"{counted(view.n_nodes, 'node')} and {counted(n_edges, 'edge')} fall into {counted(len(used), 'cluster')}"
-        + (f" of {used.min():,} to {counted(int(used.max()), 'node')}." if len(used) > 1 else ".")
+        + (f" of {_span(int(used.min()), int(used.max()))}." if len(used) > 1 else ".")
     ]
     if edges.sum() > 0:
         inside = np.trace(edges) / (np.trace(edges) + np.triu(edges, 1).sum())
@@ -177,3 +177,7 @@ def counted(number: int, one: str, many: str | None = None) -> str:
     ('1 cluster', '1,200 clusters', '2 nodes have')
     """
     return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def _span(least: int, most: int) -> str:
+    return f"{counted(most, 'node')} each" if least == most else f"{least:,} to {counted(most, 'node')}"

@@ -27,6 +27,7 @@ class NodeCell:
     node: int
     name: str
     confidence: float
+    agreement: float | None  # share of its edge weight in its cluster, None without edges
     class_name: str | None
     image: str | None = None
 
@@ -77,7 +78,7 @@ def cluster_rows(
         if differences is not None:
             row.marks = _marks(view, differences, cluster)
         for kind, table in tables.items():
-            setattr(row, kind, _cells(view, table[cluster]))
+            setattr(row, kind, _cells(view, agreement, table[cluster]))
         rows.append(row)
     if view.picture is not None and view.picture.kind == "tiles" and differences is not None:
         images = tile_uris(view, differences.inside[[row.number for row in rows]])
@@ -124,10 +125,17 @@ def _marks(view: ClusteringView, differences: FeatureDifferences, cluster: int) 
     ]
 
 
-def _cells(view: ClusteringView, nodes: list[int]) -> list[NodeCell]:
+def _cells(view: ClusteringView, agreement: NDArray[np.float64], nodes: list[int]) -> list[NodeCell]:
     tiles = view.picture is not None and view.picture.kind == "tiles"
     images = tile_uris(view, view.features_of(nodes)) if tiles else [None] * len(nodes)
     return [
-        NodeCell(node, view.name_of(node), float(view.confidence[node]), view.class_of(node), image)
+        NodeCell(
+            node,
+            view.name_of(node),
+            float(view.confidence[node]),
+            None if np.isnan(agreement[node]) else float(agreement[node]),
+            view.class_of(node),
+            image,
+        )
         for node, image in zip(nodes, images, strict=True)
     ]
