@@ -127,7 +127,7 @@ def test_everything_optional_can_be_missing():
     data = reader.data
     assert data["ids"] is data["classes"] is data["picture"] is None
     assert data["features"]["list"] == []
-    assert "Only 1 of 2 clusters are in use." in reader.text
+    assert "Only 1 cluster of 2 is in use." in reader.text
     assert "3 nodes have no edges" in reader.text
     assert "Known classes" not in reader.text
 

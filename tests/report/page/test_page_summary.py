@@ -90,7 +90,7 @@ def titles(view):
 @pytest.mark.parametrize(
     ("parts", "words"),
     [
-        ({"assignments": soft([0] * 15, 3)}, "Only 1 of 3 clusters are in use"),
+        ({"assignments": soft([0] * 15, 3)}, "Only 1 cluster of 3 is in use"),
         ({"assignments": soft([0] * 13 + [1, 2], 3)}, "sizes are uneven: from 1 to 13 nodes"),
         (
             {"metrics": {"converged": False, "epochs": 200}},

@@ -74,9 +74,12 @@ def _unused(view: ClusteringView) -> Finding | None:
     used, asked = int((view.sizes > 0).sum()), view.n_clusters
     if used == asked:
         return None
+    fewer = "ask for fewer clusters: tvgnn sweep compares numbers of them."
+    other = "Try --preset quality, then more restarts (--n-init 10), or "
+    by_quality = view.metrics.get("preset") == "quality"
     return Finding(
-        f"Only {used} of {asked} clusters are in use",
-        "Restarts help most (--n-init 10 keeps the lowest loss); else a larger balance_coeff, or fewer clusters.",
+        f"Only {counted(used, 'cluster')} of {asked} {'is' if used == 1 else 'are'} in use",
+        fewer.capitalize() if by_quality else other + fewer,
     )
 
 
