@@ -6,7 +6,8 @@ import pandas as pd
 import pytest
 
 from tvgnn.errors import DataError
-from tvgnn.io.h5ad import new_file, write_h5ad
+from tvgnn.io.h5ad import write_h5ad
+from tvgnn.io.new_files import new_file
 
 
 def test_text_held_by_pyarrow_is_written(tmp_path):

@@ -49,7 +49,7 @@ def cluster(
     from tvgnn.cli.run import fit, graph_notes, run_metrics, say, set_threads, write_run
     from tvgnn.estimators.clustering import TVClustering
     from tvgnn.estimators.presets import preset_without_name
-    from tvgnn.io.h5ad import new_file
+    from tvgnn.io.new_files import new_file
     from tvgnn.io.run_folder import run_folder
     from tvgnn.ops._backends import resolve_device
 

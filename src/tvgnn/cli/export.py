@@ -50,8 +50,8 @@ def export(
     """
     from contextlib import ExitStack
 
-    from tvgnn.io.h5ad import new_file
     from tvgnn.io.network_files import NETWORK_SUFFIXES
+    from tvgnn.io.new_files import new_file
     from tvgnn.io.table_export import TABLE_SUFFIXES
 
     known = (*NETWORK_SUFFIXES, *TABLE_SUFFIXES) if coarsened else (*NETWORK_SUFFIXES, ".h5ad", *TABLE_SUFFIXES)

@@ -80,8 +80,8 @@ def report(
 
 def draw_run(path: Path, estimator: TVClustering, dataset: str) -> None:
     """Draw a fitted clustering into a file, completely or not at all."""
+    from tvgnn.io.new_files import replaced_file
     from tvgnn.report.figures import clustering_figure, save_figure
-    from tvgnn.report.page.files import replaced_file
 
     nodes, clusters = estimator.graph_.num_nodes, estimator.n_clusters_found_
     title = f"{dataset}: {nodes:,} nodes, {clusters} clusters"
@@ -124,8 +124,8 @@ def _check_targets(figure: Path, page: Path | None, projection: Projection) -> N
     """Refuse what could not be written, before anything is printed or written."""
     from importlib.util import find_spec
 
+    from tvgnn.io.new_files import check_target
     from tvgnn.report.figures import FORMATS
-    from tvgnn.report.page.files import check_target
 
     if figure.suffix.lower() not in FORMATS:
         raise ValueError(f"{figure}: expected a file name that ends in {', '.join(FORMATS)}")

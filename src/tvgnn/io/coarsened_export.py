@@ -12,8 +12,8 @@ import scipy.sparse as sp
 
 from tvgnn.graph.coarsened import CoarsenedGraph
 from tvgnn.io._looks import look_of, room
-from tvgnn.io.h5ad import new_file
 from tvgnn.io.network_files import NETWORK_SUFFIXES, known_suffix, write_network
+from tvgnn.io.new_files import new_file
 from tvgnn.io.table_export import TABLE_SUFFIXES, write_table
 
 __all__ = ["write_coarsened_graph"]

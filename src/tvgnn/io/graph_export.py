@@ -13,8 +13,8 @@ from tvgnn.errors import DataError
 from tvgnn.graph.graph import Graph
 from tvgnn.io._looks import look_of, room
 from tvgnn.io._text import IdCache, text_suffix
-from tvgnn.io.h5ad import new_file
 from tvgnn.io.network_files import NETWORK_SUFFIXES, check_xml, known_suffix, read_network, write_network
+from tvgnn.io.new_files import new_file
 from tvgnn.io.node_results import NodeResults, node_results, shortest
 
 __all__ = ["write_clustered_graph"]

@@ -1,9 +1,6 @@
-"""AnnData files: read with a clear word where that fails, and written completely or not at all."""
+"""AnnData files, read with a clear word where that fails."""
 
-import os
-import uuid
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +8,7 @@ from tvgnn.errors import DataError
 from tvgnn.graph.anndata_graph import require_anndata
 from tvgnn.io._text import require_file
 
-__all__ = ["new_file", "read_h5ad", "write_h5ad"]
+__all__ = ["read_h5ad", "write_h5ad"]
 
 
 def read_h5ad(path: str | Path) -> Any:
@@ -79,47 +76,3 @@ def _leaves(uns: Any) -> Iterator[Any]:
             yield from _leaves(value)
         else:
             yield value
-
-
-@contextmanager
-def new_file(path: str | Path | None, *, overwrite: bool = False) -> Iterator[Path | None]:
-    """Yield a temporary file beside ``path`` that becomes ``path`` when the block ends without an error.
-
-    Where ``path`` is None nothing is written, and None is what the block gets. With ``overwrite`` a file that exists
-    is replaced, once the new one is complete.
-
-    Raises
-    ------
-    DataError
-        ``path`` exists (a folder in any case), or its own folder does not. On any error in the block nothing is left.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "new.h5ad"
-    >>> with new_file(path) as temporary:
-    ...     _ = temporary.write_text("")
-    >>> [file.name for file in path.parent.iterdir()]
-    ['new.h5ad']
-    """
-    if path is None:
-        yield None
-        return
-    final = Path(path).resolve()
-    _refuse_existing(final, overwrite)
-    if not final.parent.is_dir():
-        raise DataError(f"{path}: its folder does not exist; make it first")
-    temporary = final.with_name(f".{final.stem}.{uuid.uuid4().hex[:8]}{final.suffix}")
-    try:
-        yield temporary
-        _refuse_existing(final, overwrite)  # a run takes long enough for the file to have appeared
-        os.replace(temporary, final)
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
-def _refuse_existing(final: Path, overwrite: bool) -> None:
-    if final.is_dir():
-        raise DataError(f"{final}: is a folder and is not overwritten; choose another name")
-    if final.exists() and not overwrite:
-        raise DataError(f"{final}: the file exists and is not overwritten; choose another name")

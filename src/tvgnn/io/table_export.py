@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from tvgnn.graph.graph import Graph
-from tvgnn.io.h5ad import new_file
 from tvgnn.io.network_files import known_suffix
+from tvgnn.io.new_files import new_file
 from tvgnn.io.node_results import node_results
 from tvgnn.io.parquet_table import require_parquet
 

@@ -13,7 +13,7 @@ from typing import Any
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
-from tvgnn.report.page.files import check_target, replaced_file
+from tvgnn.io.new_files import check_target, replaced_file
 from tvgnn.report.page.findings import counted, findings, sentences
 from tvgnn.report.page.images import original, segmentation
 from tvgnn.report.page.layouts import MapKind, layouts

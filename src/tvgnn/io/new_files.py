@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tvgnn.errors import DataError
 
-__all__ = ["check_target", "replaced_file"]
+__all__ = ["check_target", "new_file", "replaced_file"]
 
 
 def check_target(path: str | Path) -> Path:
@@ -60,13 +60,56 @@ def replaced_file(path: str | Path) -> Iterator[Path]:
     >>> path.read_text(), len(list(path.parent.iterdir()))
     ('new', 1)
     """
-    final = check_target(path)
+    try:
+        with _beside(check_target(path)) as temporary:
+            yield temporary
+    except OSError as error:
+        raise DataError(f"{path}: could not be written: {error.strerror or error}") from None
+
+
+@contextmanager
+def new_file(path: str | Path | None, *, overwrite: bool = False) -> Iterator[Path | None]:
+    """Yield a temporary file as :func:`replaced_file` does, for a ``path`` that must not exist unless ``overwrite``.
+
+    Errors of the block pass as they are: it may do more than write this file. Where ``path`` is None nothing is
+    written, and None is what the block gets.
+
+    Raises
+    ------
+    DataError
+        ``path`` exists (a folder in any case), or its folder does not.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "new.h5ad"
+    >>> with new_file(path) as temporary:
+    ...     _ = temporary.write_text("")
+    >>> [file.name for file in path.parent.iterdir()]
+    ['new.h5ad']
+    """
+    if path is None:
+        yield None
+        return
+    _refuse_existing(path, overwrite)
+    with _beside(check_target(path)) as temporary:
+        yield temporary
+        _refuse_existing(path, overwrite)  # a run takes long enough for the file to have appeared
+
+
+@contextmanager
+def _beside(final: Path) -> Iterator[Path]:
     # The ending stays: it names the format of a figure
     temporary = final.with_name(f".{uuid.uuid4().hex[:8]}{final.suffix}")
     try:
         yield temporary
         os.replace(temporary, final)
-    except OSError as error:
-        raise DataError(f"{path}: could not be written: {error.strerror or error}") from None
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def _refuse_existing(path: str | Path, overwrite: bool) -> None:
+    if Path(path).is_dir():
+        raise DataError(f"{path}: is a folder and is not overwritten; choose another name")
+    if Path(path).exists() and not overwrite:
+        raise DataError(f"{path}: the file exists and is not overwritten; choose another name")
