@@ -267,7 +267,7 @@ class TVClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         self._number_by_size(inputs)
         self.loss_, self.loss_history_ = result.loss, result.loss_history
         self.n_iter_, self.converged_ = result.n_iter, result.converged
-        self.ms_per_epoch_ = 1000 * result.seconds / result.n_iter
+        self.ms_per_epoch_ = 1000 * result.seconds / max(result.n_iter, 1)  # 0: k-means is left as it is
         self._warn_on_collapse()
         self.fit_seconds_ = time.perf_counter() - start
         return self
