@@ -5,27 +5,21 @@ from __future__ import annotations
 import os
 import sys
 import time
-import warnings
-from typing import Any, Self, cast
+from typing import Any, Self
 
 import numpy as np
 import torch
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
-from torch import nn
+from sklearn.utils.validation import check_is_fitted
 
-from tvgnn.errors import ClusteringWarning, GraphError
 from tvgnn.estimators import persistence
-from tvgnn.estimators.inputs import NetworkInputs, detached, given_graph, neighbor_settings
-from tvgnn.estimators.new_rows import infer_rows
-from tvgnn.estimators.numbering import largest_first
+from tvgnn.estimators.inference import infer, store_results
+from tvgnn.estimators.inputs import checked_rows, given_graph, neighbor_settings
 from tvgnn.estimators.plans import expected_bytes, prepare, train_network
 from tvgnn.estimators.presets import PRESETS, positive_integer, resolve_parameters
-from tvgnn.graph.feature_tensor import with_chosen_features
 from tvgnn.graph.features import StructuralKind
 from tvgnn.graph.graph import Graph
 from tvgnn.graph.knn.join import with_neighbor_edges
-from tvgnn.losses import asymmetric_norm_loss, total_variation_loss
 from tvgnn.ops import select_backend
 from tvgnn.ops._backends import resolve_device
 from tvgnn.training.memory_estimate import check_memory, parse_bytes, readable
@@ -264,11 +258,7 @@ class TVClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
             memory=self.memory,
             precision=self.precision,
         )
-        self._number_by_size(inputs)
-        self.loss_, self.loss_history_ = result.loss, result.loss_history
-        self.n_iter_, self.converged_ = result.n_iter, result.converged
-        self.ms_per_epoch_ = 1000 * result.seconds / max(result.n_iter, 1)  # 0: k-means is left as it is
-        self._warn_on_collapse()
+        store_results(self, inputs, result)
         self.fit_seconds_ = time.perf_counter() - start
         return self
 
@@ -288,7 +278,7 @@ class TVClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         ndarray of shape (n_rows,), int64
 
         """
-        return self._infer(X)[0].argmax(1).astype(np.int64)
+        return infer(self, X)[0].argmax(1).astype(np.int64)
 
     def transform(self, X: Any) -> np.ndarray:
         """Embedding of each row, or of each node of a graph: the output of the last GTVConv; see `predict`.
@@ -298,7 +288,7 @@ class TVClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         ndarray of shape (n_rows, hidden_channels), float32
 
         """
-        return self._infer(X)[1]
+        return infer(self, X)[1]
 
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> np.ndarray:
         """Fit and return ``embedding_``."""
@@ -331,22 +321,6 @@ class TVClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
     def _n_features_out(self) -> int:
         return int(self.embedding_.shape[1])
 
-    def _graph(self, X: Any, adjacency: Any) -> Graph:
-        graph = given_graph(X, adjacency, self.features)
-        if graph is not None:
-            self.n_features_in_ = graph.num_features
-            return graph
-        x = self._rows(X, reset=True)
-        self._check_n_clusters(x.shape[0])
-        if adjacency is None:
-            return Graph.from_edge_index(np.empty((2, 0), np.int64), x=x)
-        return Graph.from_scipy(adjacency, x=x)
-
-    def _rows(self, X: Any, *, reset: bool) -> Any:
-        """Check rows of features; values that are not finite are left to `Graph`, which names the row."""
-        dtypes = [np.float32, np.float64]
-        return validate_data(self, detached(X), accept_sparse="csr", dtype=dtypes, ensure_all_finite=False, reset=reset)
-
     def _check_n_clusters(self, n_samples: int) -> None:
         if positive_integer("n_clusters", self.n_clusters) > n_samples:
             raise ValueError(
@@ -354,44 +328,13 @@ class TVClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
                 "ask for fewer clusters"
             )
 
-    def _inputs(self, graph: Graph, width: int) -> NetworkInputs:
-        return NetworkInputs.from_graph(graph, self.feature_scaling_.transform(graph.x), width, self.device_)
-
-    def _number_by_size(self, inputs: NetworkInputs) -> None:
-        """Renumber the clusters inside the last linear layer, so that every later result carries the same numbers."""
-        labels = inputs.given_order(self.model_.infer(inputs.features, inputs.adjacency)[0]).argmax(1)
-        order = torch.tensor(largest_first(labels, self.n_clusters), device=self.device_)
-        last = cast(nn.Linear, self.model_.pool.mlp[-1])
-        with torch.no_grad():
-            last.weight.copy_(last.weight[order])
-            last.bias.copy_(last.bias[order])
-        assignments, embedding = self.model_.infer(inputs.features, inputs.adjacency)
-        self.loss_terms_ = {
-            "total_variation": total_variation_loss(assignments, inputs.adjacency, backend=self.backend).item(),
-            "balance": asymmetric_norm_loss(assignments, rho=self.rho, backend=self.backend).item(),
-        }
-        self.assignments_, self.embedding_ = inputs.given_order(assignments), inputs.given_order(embedding)
-        self.labels_ = self.assignments_.argmax(1).astype(np.int64)
-        self.n_clusters_found_ = int(np.unique(self.labels_).size)
-
-    def _warn_on_collapse(self) -> None:
-        if self.n_clusters_found_ < self.n_clusters:
-            remedy = "ask for fewer" if self.preset == "quality" else "try the preset quality, or more n_init"
-            found = f"{self.n_clusters_found_} of the {self.n_clusters} clusters asked for are in use; {remedy}"
-            warnings.warn(found, ClusteringWarning, stacklevel=3)
-
-    def _infer(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Assignments and embedding of rows or of a graph."""
-        check_is_fitted(self)
-        if isinstance(X, Graph):
-            graph = with_chosen_features(X, self.features, self.graph_)
-            if graph.num_features != self.n_features_in_:
-                raise GraphError(f"expected a graph with {self.n_features_in_} features, got {graph.num_features}")
-            inputs = self._inputs(graph, self.model_.config.hidden_channels)
-            assignments, embedding = self.model_.infer(inputs.features, inputs.adjacency)
-            return inputs.given_order(assignments), inputs.given_order(embedding)
-        if self.features is not None:
-            raise ValueError(f"expected a tvgnn.Graph, as features={self.features!r} are computed from one, got rows")
-        x = self._rows(X, reset=False)
-        rows = Graph.from_edge_index(np.empty((2, 0), np.int64), x=x, dtype=self.graph_.x.dtype).x
-        return infer_rows(self, rows, neighbor_settings(self.get_params(deep=False)))
+    def _graph(self, X: Any, adjacency: Any) -> Graph:
+        graph = given_graph(X, adjacency, self.features)
+        if graph is not None:
+            self.n_features_in_ = graph.num_features
+            return graph
+        x = checked_rows(self, X, reset=True)
+        self._check_n_clusters(x.shape[0])
+        if adjacency is None:
+            return Graph.from_edge_index(np.empty((2, 0), np.int64), x=x)
+        return Graph.from_scipy(adjacency, x=x)

@@ -8,7 +8,8 @@ from typing import Any, Self
 
 import numpy as np
 import torch
-from sklearn.utils.validation import check_array
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_array, validate_data
 from torch import Tensor
 
 from tvgnn.errors import GraphError
@@ -29,6 +30,7 @@ from tvgnn.training.memory_estimate import training_bytes
 __all__ = [
     "NetworkInputs",
     "as_graph",
+    "checked_rows",
     "given_graph",
     "joined",
     "neighbor_settings",
@@ -102,6 +104,20 @@ def given_graph(X: Any, adjacency: Any, features: StructuralKind | None) -> Grap
             "got rows of features"
         )
     return None
+
+
+def checked_rows(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
+    """Rows of features as scikit-learn checks them; values that are not finite are left to `Graph`, which names them.
+
+    Parameters:
+        estimator: learns the number of features where ``reset``, else has to have learned the same.
+        X: array-like, sparse matrix or tensor of shape (n_rows, n_features).
+        reset: whether this is a fit.
+
+    """
+    dtypes = [np.float32, np.float64]
+    x = detached(X)
+    return validate_data(estimator, x, accept_sparse="csr", dtype=dtypes, ensure_all_finite=False, reset=reset)
 
 
 def as_graph(X: Any, adjacency: Any, parameters: Mapping[str, Any]) -> Graph:
