@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 import torch
+from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score
 
 from tvgnn import Graph, TVClustering
+from tvgnn.errors import MemoryLimitError
 from tvgnn.estimators.quality import candidates
 from tvgnn.estimators.quality.candidates import best_candidate
 from tvgnn.estimators.quality.directions import mean_edge_weight, neighborhood_directions
@@ -198,12 +200,55 @@ class TestEstimator:
 
     @pytest.mark.parametrize(
         "options",
-        [{"mlp_channels": 8}, {"rho": 2.0}, {"num_layers": 0}, {"precision": "bfloat16"}, {"feature_norm": "tf"}],
-        ids=lambda options: next(iter(options)),
+        [
+            {"mlp_channels": 8},
+            {"delta_coeff": 1.0},
+            {"rho": 2.0},
+            {"num_layers": 0},
+            {"precision": "bfloat16"},
+            {"memory": "low"},
+            {"memory": "lowest"},
+            {"tol": -1.0},
+            {"tol": float("nan")},
+            {"learning_rate": 0.0},
+            {"learning_rate": float("inf")},
+            {"totvar_coeff": -1.0},
+            {"balance_coeff": float("nan")},
+            {"feature_norm": "tf"},
+        ],
+        ids=str,
     )
     def test_refuses_what_it_does_not_have(self, graph, options):
         with pytest.raises(ValueError, match="expected"):
             TVClustering(3, preset="quality", **options).fit(graph)
+
+    def test_a_limit_of_memory_names_what_would_help(self, graph):
+        with pytest.raises(MemoryLimitError, match="use smaller hidden_channels or fewer features, or raise"):
+            TVClustering(3, preset="quality", max_memory="1MB").fit(graph)
+
+    def test_every_parameter_has_an_effect_or_is_refused(self):
+        """Another value than the default gives another result or an error: the list covers the constructor."""
+        noisy = topics(nodes=150, clusters=10, seed=1)  # where the refinement finds more than k-means
+        usual = TVClustering(5, preset="quality", n_init=1, random_state=0).fit(noisy)
+        others = {
+            "n_clusters": 2, "random_state": 1, "feature_norm": None, "max_iter": 1, "patience": 1, "tol": 1e9,
+            "n_init": 2, "hidden_channels": 4, "num_layers": 7, "totvar_coeff": 9.0, "balance_coeff": 9.0,
+            "learning_rate": 1.0,
+        }  # fmt: skip
+        refused = {
+            "mlp_channels": 8, "delta_coeff": 1.0, "rho": 1.0, "precision": "bfloat16", "memory": "low",
+            "max_memory": 1, "features": "degree", "mutual": True, "connect": True, "knn_weights": "heat_kernel",
+            "backend": "none", "device": "none",
+        }  # fmt: skip
+        shown_elsewhere = {"preset", "verbose", "n_neighbors", "metric"}
+        assert others.keys() | refused.keys() | shown_elsewhere == usual.get_params().keys()
+        for name, value in others.items():
+            model = clone(usual).set_params(**{name: value}).fit(noisy)
+            same = model.loss_history_ == usual.loss_history_ and np.array_equal(model.embedding_, usual.embedding_)
+            assert not same or model.choices_ != usual.choices_, name
+        for name, value in refused.items():
+            with pytest.raises((ValueError, MemoryLimitError), match="expected"):
+                clone(usual).set_params(**{name: value}).fit(noisy)
 
     def test_dense_measurements_without_edges_or_adjacency(self):
         random = np.random.default_rng(0)

@@ -14,9 +14,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from tvgnn.estimators import persistence
 from tvgnn.estimators.inference import infer, store_results
-from tvgnn.estimators.inputs import checked_rows, given_graph, neighbor_settings
+from tvgnn.estimators.inputs import checked_rows, given_graph, neighbor_settings, refuse_graph_making
 from tvgnn.estimators.plans import expected_bytes, prepare, train_network
-from tvgnn.estimators.presets import PRESETS, positive_integer, resolve_parameters
+from tvgnn.estimators.presets import PRESETS, check_options, positive_integer, resolve_parameters
 from tvgnn.graph.features import StructuralKind
 from tvgnn.graph.graph import Graph
 from tvgnn.graph.knn.join import with_neighbor_edges
@@ -73,7 +73,7 @@ class TVClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
     mutual, connect : bool, default=False
         Keep edges only where both rows choose each other; join components by a minimum spanning tree. See there.
     knn_weights : {"connectivity", "heat_kernel"}, default="connectivity"
-        Weights of those edges, see there.
+        Weights of those edges, see there. These three are refused where a graph is given.
     features : {"spectral", "degree", "ones"}, default=None
         Features computed from a graph that has none, see `tvgnn.Graph.with_structural_features`.
     backend : str, default="auto"
@@ -85,9 +85,10 @@ class TVClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         non-negative and mostly zero (bags of words), else ``"standardize"``.
     precision : {"float32", "bfloat16"}, default="float32"
         ``"bfloat16"`` rounds what enters dense products, which are summed in float32: faster where the processor or
-        GPU multiplies bfloat16 faster, with slightly different results.
+        GPU multiplies bfloat16 faster, with slightly different results. Not with ``preset="quality"``.
     memory : {"normal", "low"}, default="normal"
         ``"low"`` computes activations again instead of keeping them, and gives memory back after every epoch: slower.
+        Not with ``preset="quality"``, which keeps none.
     max_memory : str or int, default=None
         Refuse to train where the estimate ``estimated_bytes_`` is larger: a size such as ``"8GB"``, or bytes.
 
@@ -212,7 +213,8 @@ class TVClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         Raises
         ------
         ValueError
-            A parameter is out of range, ``n_clusters > n_samples``, or X and adjacency do not fit.
+            A parameter is out of range or has no effect with this preset or input, ``n_clusters > n_samples``, or X and
+            adjacency do not fit.
         GraphError
             X holds no features or is not valid; names the row or edge.
         TrainingError
@@ -228,7 +230,10 @@ class TVClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         """
         start = time.perf_counter()
         parameters = resolve_parameters(self.preset, {name: getattr(self, name) for name in PRESETS["paper"]})
+        check_options(self.preset, memory=self.memory, precision=self.precision)
         neighbors = neighbor_settings(self.get_params(deep=False))
+        if adjacency is not None or X is None or isinstance(X, Graph):
+            refuse_graph_making(self.get_params(deep=False))
         limit = parse_bytes(self.max_memory)
         graph = self._graph(X, adjacency)
         self._check_n_clusters(graph.num_nodes)
@@ -238,7 +243,7 @@ class TVClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
             graph = with_neighbor_edges(graph, self.feature_scaling_.transform(graph.x), neighbors)
         k = int(self.n_clusters)
         self.estimated_bytes_ = expected_bytes(self.preset, graph, k, parameters, self.memory, self.precision)
-        check_memory(self.estimated_bytes_, limit, self.memory)
+        check_memory(self.estimated_bytes_, limit, self.memory, encoded=self.preset == "quality")
         if self.verbose and sys.stderr.isatty():  # as the progress line
             print(f"estimated memory of training: {readable(self.estimated_bytes_)}", file=sys.stderr)
         self.graph_ = graph

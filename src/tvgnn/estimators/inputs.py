@@ -26,15 +26,21 @@ from tvgnn.graph.sparse_matrix import SparseMatrix
 from tvgnn.graph.validation import as_array, torch_to_scipy
 from tvgnn.models.node_clustering import NodeClusteringConfig
 from tvgnn.training.memory_estimate import training_bytes
+from tvgnn.wording import setting
 
 __all__ = [
+    "GRAPH_MAKING",
     "NetworkInputs",
     "as_graph",
     "checked_rows",
     "given_graph",
     "joined",
     "neighbor_settings",
+    "refuse_graph_making",
 ]
+
+GRAPH_MAKING = {"mutual": False, "connect": False, "knn_weights": "connectivity"}
+"""Parameters of `TVClustering` that only matter while a graph is made of rows, and their defaults."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,6 +86,25 @@ def neighbor_settings(parameters: Mapping[str, Any]) -> NeighborSettings:
         return NeighborSettings(**{names[name]: parameters[name] for name in names if name in parameters})
     except GraphError as error:
         raise ValueError(str(error).replace("weights must", "knn_weights must")) from None
+
+
+def refuse_graph_making(parameters: Mapping[str, Any]) -> None:
+    """Refuse parameters that make a graph of rows where one is given.
+
+    Raises:
+        ValueError: one of `GRAPH_MAKING` is not its default; or one that finds neighbours of new rows, where there can
+            be none as the features are computed from the graph.
+
+    """
+    unused = dict(GRAPH_MAKING)
+    if parameters.get("features") is not None:
+        unused |= {"n_neighbors": 15, "metric": "euclidean"}
+    for name, default in unused.items():
+        if parameters[name] != default:
+            raise ValueError(
+                f"expected {setting(name, default)} where a graph is given, got {parameters[name]!r}, which makes a "
+                "graph of rows; leave it out, or pass the features without a graph"
+            )
 
 
 def given_graph(X: Any, adjacency: Any, features: StructuralKind | None) -> Graph | None:
