@@ -65,6 +65,26 @@ class TestPreparation:
         x = np.array([[1.0, 1.0], [1.0, 0.0]])
         assert FeaturePreparation.fit(x, "idf").transform(x)[:, 0].tolist() == [0, 0]
 
+    @pytest.mark.parametrize("kind", ["log1p", "log1p+l2", "log1p+idf+l2", "log1p+standardize"])
+    @pytest.mark.parametrize("value", [-0.5, -1, -3])
+    @pytest.mark.parametrize("wrap", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
+    def test_logarithms_of_negative_numbers_name_the_first(self, kind, value, wrap):
+        x = np.array([[1.0, 0, 2], [0, 4, 0], [3, 0, value], [value, 1, 0]])
+        says = rf"got {value} in row 2, column 2; take feature_norm='standardize'"
+        with pytest.raises(ValueError, match=says):
+            FeaturePreparation.fit(wrap(x), kind).transform(wrap(x))
+        prepared = FeaturePreparation.fit(wrap(np.abs(x)), kind)
+        with pytest.raises(ValueError, match=says):  # new rows
+            prepared.transform(wrap(x))
+        model = TVClustering(2, preset="quality", feature_norm=kind)
+        with pytest.raises(ValueError, match=says):
+            model.fit(wrap(x))
+
+    def test_idf_of_measurements_is_refused(self):
+        x = np.random.default_rng(0).normal(size=(20, 3))
+        with pytest.raises(ValueError, match="expected columns with zeros for the step idf of feature_norm='idf"):
+            TVClustering(2, preset="quality", feature_norm="idf+l2").fit(x)
+
     @pytest.mark.parametrize("kind", ["idf+idf", "idf+standardize", "tf"])
     def test_refuses_unknown_and_contradictory_steps(self, kind):
         with pytest.raises(ValueError, match="expected feature_norm"):

@@ -10,8 +10,9 @@ import scipy.sparse as sp
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from tvgnn.graph._normalize import normalize_rows
+from tvgnn.graph.column_moments import column_moments, full_columns, row_blocks
 
-__all__ = ["FEATURE_NORMS", "FeatureScaling", "is_bag_of_words"]
+__all__ = ["FEATURE_NORMS", "FeatureScaling", "is_bag_of_words", "resolution", "standardized"]
 
 FEATURE_NORMS = ("auto", "l1", "l2", "standardize", None)
 _BAG_OF_WORDS_DENSITY = 0.25  # rows with more non-zeros than this are measurements rather than word counts
@@ -23,7 +24,8 @@ class FeatureScaling:
 
     Attributes:
         kind: ``"l1"`` or ``"l2"`` (rows), ``"standardize"`` (columns) or None.
-        mean: (F,) subtracted from every row, or None; sparse features are never shifted.
+        mean: (F,) subtracted from every row, or None. Of sparse features only columns without any zero are shifted,
+            which stores no more numbers; the others have 0 here, and there is None where all have.
         scale: (F,) that every row is divided by, or None.
 
     """
@@ -49,13 +51,10 @@ class FeatureScaling:
             kind = "l1" if is_bag_of_words(x) else "standardize"
         if kind != "standardize":
             return cls(kind)
-        if sp.issparse(x):
-            mean, variance = None, mean_variance_axis(sp.csr_matrix(x), axis=0)[1]
-        else:
-            mean, variance = x.mean(0, dtype=np.float64), x.var(0, dtype=np.float64)
+        mean, variance = _sparse_moments(x) if sp.issparse(x) else column_moments([x])
         deviation = np.sqrt(variance)
         # A column that varies less than rounding does is constant.
-        constant = deviation <= 1e-6 * np.abs(mean if mean is not None else 0.0)
+        constant = deviation <= resolution(x.dtype) * np.abs(mean if mean is not None else 0.0)
         scale = np.where(constant | (deviation == 0), 1.0, deviation)
         return cls(kind, mean, scale)
 
@@ -66,9 +65,44 @@ class FeatureScaling:
         if self.scale is None:
             return x
         if sp.issparse(x):
-            return sp.csr_array(x.multiply(1 / self.scale[None, :])).astype(np.float32)
-        centred = x if self.mean is None else x - self.mean  # fitted to sparse features, which are never shifted
-        return (centred / self.scale).astype(np.float32)
+            return _standardized_sparse(x, self.mean, self.scale)
+        return standardized(x, self.mean, self.scale)
+
+
+def resolution(dtype: np.dtype[Any]) -> float:
+    """Deviation of a column, relative to its mean, below which numbers of this type tell nothing."""
+    return 1e-12 if dtype == np.float64 else 1e-6
+
+
+def standardized(x: np.ndarray, mean: np.ndarray | None, scale: np.ndarray) -> np.ndarray:
+    """``(x - mean) / scale`` of dense x (M, F), in float64 a block of rows at a time; (M, F) float32."""
+    result = np.empty(x.shape, np.float32)
+    for rows in row_blocks(x.shape):
+        result[rows] = (x[rows] if mean is None else x[rows] - mean) / scale
+    return result
+
+
+def _sparse_moments(x: Any) -> tuple[np.ndarray | None, np.ndarray]:
+    """Mean of the columns without zeros, 0 for others, or None where there are none; variance of all columns."""
+    variance = np.asarray(mean_variance_axis(sp.csr_matrix(x), axis=0)[1], np.float64)
+    full = full_columns(x)
+    if not full.size:
+        return None, variance
+    mean = np.zeros(x.shape[1])
+    mean[full], variance[full] = column_moments([x[:, full].toarray()])
+    return mean, variance
+
+
+def _standardized_sparse(x: Any, mean: np.ndarray | None, scale: np.ndarray) -> Any:
+    if mean is None or not mean.any():
+        return sp.csr_array(x.multiply(1 / scale[None, :])).astype(np.float32)
+    # A zero of such a column becomes a number, so these columns are taken out, shifted and put back in full.
+    shifted = np.flatnonzero(mean)
+    dense = standardized(x[:, shifted].toarray(), mean[shifted], scale[shifted])
+    rows, width = dense.shape
+    places = np.tile(shifted, rows), np.arange(rows + 1) * width
+    others = sp.csr_array(x.multiply(np.where(mean == 0, 1 / scale, 0)[None, :])).astype(np.float32)
+    return sp.csr_array(others + sp.csr_array((dense.ravel(), *places), shape=x.shape))
 
 
 def is_bag_of_words(x: Any) -> bool:

@@ -140,9 +140,16 @@ def checked_rows(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
         reset: whether this is a fit.
 
     """
-    dtypes = [np.float32, np.float64]
     x = detached(X)
+    dtypes = _kept_dtypes(x)
     return validate_data(estimator, x, accept_sparse="csr", dtype=dtypes, ensure_all_finite=False, reset=reset)
+
+
+def _kept_dtypes(x: Any) -> list[type[np.floating[Any]]]:
+    """Types that scikit-learn leaves as they are, the first for others: float64 unless float32 holds them exactly."""
+    kind = getattr(x, "dtype", None)
+    narrow = isinstance(kind, np.dtype) and kind.kind in "biuf" and np.result_type(kind, np.float32) == np.float32
+    return [np.float32, np.float64] if narrow else [np.float64, np.float32]
 
 
 def as_graph(X: Any, adjacency: Any, parameters: Mapping[str, Any]) -> Graph:
@@ -156,7 +163,8 @@ def as_graph(X: Any, adjacency: Any, parameters: Mapping[str, Any]) -> Graph:
     graph = given_graph(X, adjacency, parameters.get("features"))
     if graph is not None:
         return graph
-    x = check_array(detached(X), accept_sparse="csr", dtype=[np.float32, np.float64], ensure_all_finite=False)
+    rows = detached(X)
+    x = check_array(rows, accept_sparse="csr", dtype=_kept_dtypes(rows), ensure_all_finite=False)
     if adjacency is not None:
         return Graph.from_scipy(adjacency, x=x)
     return joined(Graph.from_edge_index(np.empty((2, 0), np.int64), x=x), parameters)

@@ -123,7 +123,8 @@ class GraphCollection:
         if not sp.issparse(self._x):
             return _joined(self._x, nodes)
         parts = [self._x[part].toarray() for part in nodes]
-        return self._prepare(np.concatenate(parts) if parts else np.empty((0, self.num_features), np.float32))
+        rows = np.concatenate(parts) if parts else np.empty((0, self.num_features), np.float32)
+        return self._prepare(rows).astype(np.float32, copy=False)
 
 
 def _joined(array: npt.NDArray[Any], parts: list[slice]) -> npt.NDArray[Any]:
@@ -131,9 +132,9 @@ def _joined(array: npt.NDArray[Any], parts: list[slice]) -> npt.NDArray[Any]:
 
 
 def _stacked_rows(features: list[Any], sparse: bool) -> Any:
-    """Features of all nodes, float32; CSR where some are, since one-hot degrees are mostly zeros."""
-    if sparse:
-        return sp.csr_array(sp.vstack([sp.csr_array(x) for x in features], "csr"), dtype=np.float32)
+    """Features of all nodes; CSR where some are, since one-hot degrees are mostly zeros, else float32."""
+    if sparse:  # not prepared yet, so float64 stays
+        return sp.csr_array(sp.vstack([sp.csr_array(x) for x in features], "csr"))
     with np.errstate(over="ignore"):
         return np.concatenate(features).astype(np.float32, copy=False)
 

@@ -24,7 +24,7 @@ class FeaturePreparation:
 
     Attributes:
         kind: names of the steps joined by ``+``, such as ``"log1p+idf+l2"``, or None for no step.
-        mean: (F,) subtracted from every row, or None; sparse features are never shifted.
+        mean: (F,) subtracted from every row, or None; as in `FeatureScaling`.
         scale: (F,) that every row is divided by, or None.
 
     Example:
@@ -53,7 +53,8 @@ class FeaturePreparation:
             kind: ``"auto"`` for `choose_steps`; else names of `STEPS` joined by ``+``, or None.
 
         Raises:
-            ValueError: an unknown step, or two that exclude each other.
+            ValueError: an unknown step, or two that exclude each other; ``log1p`` and negative numbers; ``idf`` where
+                no column has a zero, so that it would leave nothing.
 
         """
         steps = choose_steps(x) if kind == "auto" else _checked(kind)
@@ -63,11 +64,21 @@ class FeaturePreparation:
             mean, scale = scaling.mean, scaling.scale
         elif "idf" in steps:
             idf = np.log(x.shape[0] / np.maximum(_rows_with(x), 1))
+            if kind != "auto" and x.shape[0] > 1 and not idf.any():
+                raise ValueError(
+                    f"expected columns with zeros for the step idf of feature_norm={kind!r}, got other numbers in every "
+                    "row of every column, which idf weighs by 0; take feature_norm='standardize' or 'l2'"
+                )
             scale = np.where(idf > 0, 1 / np.maximum(idf, 1e-300), np.inf)
         return cls("+".join(steps) or None, mean, scale)
 
     def transform(self, x: Any) -> Any:
-        """Prepared features, (M, F) float32, dense or CSR as given."""
+        """Prepared features, (M, F) float32, dense or CSR as given.
+
+        Raises:
+            ValueError: negative numbers where there is a step ``log1p``.
+
+        """
         steps = self.steps
         if "log1p" in steps:
             x = _log1p(x)
@@ -78,17 +89,17 @@ class FeaturePreparation:
         return x
 
 
-def arrays_of_steps(kind: str | None, sparse: bool) -> int:
-    """How many of ``mean`` and ``scale`` a fitted preparation has.
+def arrays_of_steps(kind: str | None, sparse: bool) -> tuple[set[str], ...]:
+    """Which of ``mean`` and ``scale`` a fitted preparation can have; sparse features may have no mean.
 
     Raises:
         ValueError: an unknown step.
 
     """
     steps = _checked(kind)
-    if "idf" in steps or "standardize" not in steps:
-        return int("idf" in steps)
-    return 1 if sparse else 2
+    if "standardize" in steps:
+        return ({"scale"}, {"mean", "scale"}) if sparse else ({"mean", "scale"},)
+    return ({"scale"} if "idf" in steps else set(),)
 
 
 def _checked(kind: str | None) -> tuple[str, ...]:
@@ -144,4 +155,15 @@ def _rows_with(x: Any) -> np.ndarray:
 
 
 def _log1p(x: Any) -> Any:
+    values = x.data if sp.issparse(x) else x
+    if values.min(initial=0) < 0:
+        if sp.issparse(x):
+            place = int(np.argmax(x.data < 0))
+            row, column = int(np.searchsorted(x.indptr, place, side="right")) - 1, int(x.indices[place])
+        else:
+            row, column = (int(at) for at in np.argwhere(x < 0)[0])
+        raise ValueError(
+            f"expected counts >= 0 for the step log1p of feature_norm, got {x[row, column]:g} in row {row}, column "
+            f"{column}; take feature_norm='standardize' for measurements, or 'l2' for values that carry their weights"
+        )
     return sp.csr_array((np.log1p(x.data), x.indices, x.indptr), shape=x.shape) if sp.issparse(x) else np.log1p(x)
