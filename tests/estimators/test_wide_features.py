@@ -14,7 +14,8 @@ from tvgnn.io import read_graph
 pytestmark = pytest.mark.filterwarnings("ignore::tvgnn.errors.ClusteringWarning")
 TRUTH = np.repeat([0, 1], 20)
 NEAR = 4.0 * TRUTH[:, None] + np.random.default_rng(0).normal(size=(40, 3))
-FAR = NEAR + [1e7, 1e9, -3e8]  # metres of a grid, seconds since 1970
+OFFSET = np.array([1e7, 1e9, -3e8])  # metres of a grid, seconds since 1970
+FAR = NEAR + OFFSET
 COUNTS = np.round(1000 * NEAR).astype(np.int64) + 10**10
 SETTINGS = {
     "paper": {"max_iter": 60, "hidden_channels": 16, "mlp_channels": 8},
@@ -62,7 +63,7 @@ def test_an_offset_changes_nothing(preset, wrap, tmp_path):
     assert np.array_equal(far.labels_, near.labels_)
     assert far.embedding_ == pytest.approx(near.embedding_, abs=1e-2)
     new = np.random.default_rng(1).normal(size=(6, 3))
-    shifted = wrap(new + [1e7, 1e9, -3e8])
+    shifted = wrap(new + OFFSET)
     assert far.transform(shifted) == pytest.approx(near.transform(new), abs=1e-2)
     assert np.array_equal(far.transform(wrap(FAR)), far.embedding_)  # stored rows are found again
     far.save(tmp_path)
@@ -93,7 +94,7 @@ def lists(shift):
     random = np.random.default_rng(0)
     graphs = []
     for number in range(12):
-        x = random.normal(size=(5, 2)) + shift + [0, number % 2]
+        x = random.normal(size=(5, 2)) + shift + np.array([0, number % 2])
         graphs.append(Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 4], x=x).with_label(number % 2))
     return graphs
 
