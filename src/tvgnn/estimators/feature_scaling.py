@@ -9,12 +9,13 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
+from tvgnn.estimators.component_scores import are_component_scores
 from tvgnn.graph._normalize import normalize_rows
 from tvgnn.graph.column_moments import column_moments, full_columns, row_blocks
 
 __all__ = ["FEATURE_NORMS", "FeatureScaling", "is_bag_of_words", "resolution", "standardized"]
 
-FEATURE_NORMS = ("auto", "l1", "l2", "standardize", None)
+FEATURE_NORMS = ("auto", "l1", "l2", "standardize", "common-scale", None)
 _BAG_OF_WORDS_DENSITY = 0.25  # rows with more non-zeros than this are measurements rather than word counts
 
 
@@ -23,7 +24,8 @@ class FeatureScaling:
     """A fitted choice of scaling.
 
     Attributes:
-        kind: ``"l1"`` or ``"l2"`` (rows), ``"standardize"`` (columns) or None.
+        kind: ``"l1"`` or ``"l2"`` (rows), ``"standardize"`` (columns, each by its own deviation), ``"common-scale"``
+            (columns centred, all divided by one number) or None.
         mean: (F,) subtracted from every row, or None. Of sparse features only columns without any zero are shifted,
             which stores no more numbers; the others have 0 here, and there is None where all have.
         scale: (F,) that every row is divided by, or None.
@@ -38,8 +40,10 @@ class FeatureScaling:
     def fit(cls, x: Any, kind: str | None) -> FeatureScaling:
         """Choose for features x (N, F), dense or CSR.
 
-        ``"auto"`` takes ``"l1"`` where features are non-negative and mostly zero (bags of words, as in the paper) and
-        ``"standardize"`` otherwise, since dividing rows by their sum would destroy coordinates and brightness.
+        ``"auto"`` takes ``"l1"`` where features are non-negative and mostly zero (bags of words, as in the paper),
+        ``"common-scale"`` for scores on principal components, the last of which are mostly noise that a scale of their
+        own would blow up, and ``"standardize"`` otherwise, since dividing rows by their sum would destroy coordinates
+        and brightness.
 
         Raises:
             ValueError: unknown kind.
@@ -48,10 +52,12 @@ class FeatureScaling:
         if kind not in FEATURE_NORMS:
             raise ValueError(f"expected feature_norm to be one of {FEATURE_NORMS}, got {kind!r}")
         if kind == "auto":
-            kind = "l1" if is_bag_of_words(x) else "standardize"
-        if kind != "standardize":
+            kind = "l1" if is_bag_of_words(x) else "common-scale" if are_component_scores(x) else "standardize"
+        if kind not in ("standardize", "common-scale"):
             return cls(kind)
         mean, variance = _sparse_moments(x) if sp.issparse(x) else column_moments([x])
+        if kind == "common-scale":
+            return cls(kind, mean, np.full(x.shape[1], np.sqrt(variance.mean()) or 1.0))
         deviation = np.sqrt(variance)
         # A column that varies less than rounding does is constant.
         constant = deviation <= resolution(x.dtype) * np.abs(mean if mean is not None else 0.0)
