@@ -445,3 +445,16 @@ class TestMemoryAndPrecision:
         assert (loaded.model_.memory, loaded.model_.precision) == ("low", "bfloat16")
         assert loaded.estimated_bytes_ == model.estimated_bytes_
         np.testing.assert_array_equal(loaded.predict(model.graph_), model.predict(model.graph_))
+
+
+@pytest.mark.filterwarnings("ignore::tvgnn.errors.ClusteringWarning")  # few epochs leave clusters unused
+def test_preset_of_the_released_script(tmp_path):
+    x = np.repeat(np.eye(3), 12, axis=0) + np.random.RandomState(0).normal(0, 0.1, (36, 3))
+    model = TVClustering(3, preset="released", max_iter=5, n_neighbors=4, hidden_channels=16, random_state=0).fit(x)
+    assert (model.model_.config.mlp_channels, model.model_.config.fan) == (0, "out")
+    again = TVClustering.load(model.save(tmp_path / "model") or tmp_path / "model")
+    assert (again.predict(x) == model.labels_).all()
+    wide = clone(model).set_params(mlp_channels=8).fit(x)
+    assert (wide.model_.config.mlp_channels, wide.model_.config.fan) == (8, "out")
+    with pytest.raises(ValueError, match="mlp_channels to be an integer >= 0"):
+        clone(model).set_params(mlp_channels=-1).fit(x)

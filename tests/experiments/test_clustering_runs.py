@@ -299,7 +299,7 @@ def test_two_workers_give_the_metrics_of_one_process_and_a_dead_one_costs_its_ru
 
 def test_the_studies_are_those_of_the_paper():
     jobs = table1_jobs()
-    assert len({job.key for job in jobs}) == len(jobs) == 4 * 16 * 10
+    assert len({job.key for job in jobs}) == len(jobs) == 4 * 17 * 10
     assert {(job.dataset, job.n_clusters) for job in jobs} == set(CITATION.items())
     figures = figure_jobs(CITATION, 10_000)
     assert {job.key for job in figures} <= {job.key for job in jobs}

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 import torch
 
@@ -57,7 +59,22 @@ def test_order_of_the_nodes_does_not_matter():
     assert torch.allclose(shuffled, given[order], atol=1e-5)
 
 
-@pytest.mark.parametrize("options", [{"num_layers": 0}, {"delta_coeff": float("nan")}, {"rho": -1.0}])
+def test_network_of_the_released_script():
+    released = NodeClusteringConfig(1000, 3, hidden_channels=100, mlp_channels=0, fan="out")
+    model, paper = NodeClusteringModel(released), NodeClusteringModel(replace(released, fan="in"))
+    assert [tuple(p.shape) for p in model.pool.mlp.parameters()] == [(3, 100), (3,)]
+    assert model.convs[0].weight.std().item() == pytest.approx((2 / 100) ** 0.5, rel=0.02)
+    assert paper.convs[0].weight.std().item() == pytest.approx((2 / 1000) ** 0.5, rel=0.02)
+    for config in (released, replace(released, fan="in"), replace(released, mlp_channels=7, fan="in")):
+        x = torch.randn(20, 1000)
+        model = NodeClusteringModel(config)
+        sum(model.losses(x, path_graph(20))[0].values()).backward()
+        assert all(torch.isfinite(p.grad).all() for p in model.parameters())
+
+
+@pytest.mark.parametrize(
+    "options", [{"num_layers": 0}, {"mlp_channels": -1}, {"fan": "both"}, {"delta_coeff": float("nan")}, {"rho": -1.0}]
+)
 def test_config_is_checked(options):
     with pytest.raises(ValueError, match=next(iter(options))):
         NodeClusteringConfig(6, 3, **options)

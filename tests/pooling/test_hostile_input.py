@@ -63,6 +63,32 @@ def test_hard_and_equal_assignments(pool, scale):
     everything_is_finite(pool, pool(scale * X, PATH))
 
 
+@pytest.mark.parametrize("weak", [[0], [0, 1]], ids=["one", "two"])
+@pytest.mark.parametrize("score", [-20, -40, -60, -70, -80, -90, -100, -110])
+def test_clusters_that_hardly_a_node_wants(clustering_pool, score, weak):
+    scores = [parameter for parameter in clustering_pool.parameters() if parameter.shape == (3,)]
+    with torch.no_grad():
+        scores[-1][weak] = score
+    everything_is_finite(clustering_pool, clustering_pool(X, PATH))
+
+
+@pytest.mark.parametrize("score", [-20, -40, -60])
+@pytest.mark.parametrize("layer", [MinCutPooling, DMoNPooling])
+def test_gradients_through_a_cluster_that_hardly_a_node_wants(layer, score):
+    torch.manual_seed(0)
+    pool = layer(4, [4])
+    with torch.no_grad():
+        pool.mlp[0].bias[0] = score
+    gradients = []
+    for dtype in (torch.float32, torch.float64):
+        pool = pool.to(dtype)
+        pool.zero_grad()
+        (pool(X.to(dtype), PATH).adj * torch.arange(16, dtype=dtype).view(4, 4)).sum().backward()
+        gradients.append(pool.mlp[0].weight.grad.double())
+    assert gradients[1].abs().max() > 1e-3
+    assert torch.allclose(gradients[0], gradients[1], rtol=1e-4, atol=1e-4)
+
+
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
 def test_layers_in_half_precision(pool, dtype):
     out = pool.to(dtype)(X.to(dtype), PATH, ONES.to(dtype), ONE_GRAPH)

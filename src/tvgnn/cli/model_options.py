@@ -59,7 +59,7 @@ class ModelOptions:
     hidden_channels: Annotated[int | None, _model(min=1, help="Width of the GTVConv layers. (paper: 512)")] = None
     num_layers: Annotated[int | None, _model(min=1, help="Number of GTVConv layers. (paper: 2)")] = None
     mlp_channels: Annotated[
-        int | None, _model(min=1, help="Width of the layer before the assignments. (paper: 256)")
+        int | None, _model(min=0, help="Width of the layer before the assignments; 0: none. (paper: 256)")
     ] = None
     delta_coeff: Annotated[float | None, _model(help="Step size of GTVConv, the paper's 2 delta. (paper: 0.311)")] = (
         None

@@ -37,7 +37,7 @@ class StructuralFeatures(StrEnum):
     ones = "ones"
 
 
-_PRESETS = "Named settings: quality, paper or quick."
+_PRESETS = "Named settings: quality, paper, released or quick."
 Preset = Annotated[str, typer.Option(help=_PRESETS, rich_help_panel=MODEL_PANEL)]
 PresetOfData = Annotated[
     str | None,

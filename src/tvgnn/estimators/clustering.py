@@ -39,7 +39,7 @@ class TVClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         K, an upper bound: some clusters may stay empty, see ``n_clusters_found_``.
     preset : str, default="paper"
         Named settings: ``"paper"``; ``"quality"``, an encoder in closed form before the paper's loss, which most data
-        should try first; ``"quick"``, narrow networks.
+        should try first; ``"quick"``, narrow networks; ``"released"``, the network of the authors' PyTorch script.
     max_iter : int, default=None (10000)
         Largest number of epochs.
     patience : int, default=None (100)
@@ -53,7 +53,7 @@ class TVClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
     num_layers : int, default=None (2)
         Number of GTVConv layers.
     mlp_channels : int, default=None (256)
-        Width of the hidden layer before the assignments.
+        Width of the hidden layer before the assignments, 0 for none.
     delta_coeff : float, default=None (0.311)
         Step size of GTVConv, the paper's ``2 * delta``.
     totvar_coeff, balance_coeff : float, default=None (0.785, 0.514)

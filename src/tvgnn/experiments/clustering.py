@@ -250,7 +250,7 @@ def _graph(load: Callable[[str, int], Graph], name: str, seed: int) -> Graph:
 
 def _resolved(method: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Arguments of a method as plain values, those that mean "as the preset" replaced by its numbers."""
-    if method != "tvgnn":
+    if not method.startswith("tvgnn"):
         return dict(parameters)
     from tvgnn.estimators.presets import PRESETS, resolve_parameters
 

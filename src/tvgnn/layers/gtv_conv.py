@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
@@ -52,13 +52,16 @@ class GTVLayer(nn.Module):
         self.bias = nn.Parameter(torch.empty(out_channels)) if bias else None
         self.reset_parameters()
 
-    def reset_parameters(self) -> None:
-        """Draw He-normal weights with fan-in equal to the input width and set the bias to zero.
+    def reset_parameters(self, fan: Literal["in", "out"] = "in") -> None:
+        """Draw He-normal weights and set the bias to zero.
 
-        The authors' Keras layer does so; their PyTorch layer takes the output width by accident of its (in, out)
-        layout, which changes how much a step smooths and trains to worse partitions.
+        Parameters:
+            fan: width that the variance is divided by, ``"in"`` as in the authors' Keras layer or ``"out"`` as in their
+                PyTorch layer, by accident of its (in, out) layout; a step smooths less the larger weights are.
+
         """
-        nn.init.kaiming_normal_(self.weight, mode="fan_out", nonlinearity="relu")
+        # torch takes the first dimension for the outputs
+        nn.init.kaiming_normal_(self.weight, mode="fan_out" if fan == "in" else "fan_in", nonlinearity="relu")
         if self.bias is not None:
             nn.init.zeros_(self.bias)
 

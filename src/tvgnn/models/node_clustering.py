@@ -32,12 +32,13 @@ class NodeClusteringConfig:
         n_clusters: K, an upper bound on the clusters in use.
         hidden_channels: width of the GTVConv layers.
         num_layers: number of GTVConv layers.
-        mlp_channels: width of the hidden layer between the convolutions and the assignments.
+        mlp_channels: width of the hidden layer between the convolutions and the assignments, 0 for none.
         delta_coeff: step size of GTVConv, the paper's ``2 * delta``.
         totvar_coeff: weight of the total variation loss, alpha_1.
         balance_coeff: weight of the balance loss, alpha_2.
         rho: asymmetry of the balance loss, K - 1 where None.
         eps: smallest distance that divides in GTVConv.
+        fan: of the initial weights of GTVConv, see `GTVLayer.reset_parameters`.
 
     Raises:
         ValueError: a value is out of range.
@@ -54,10 +55,15 @@ class NodeClusteringConfig:
     balance_coeff: float = 0.514
     rho: float | None = None
     eps: float = 1e-3
+    fan: str = "in"
 
     def __post_init__(self) -> None:
         if self.num_layers < 1:
             raise ValueError(f"expected num_layers >= 1, got {self.num_layers}")
+        if self.mlp_channels < 0:
+            raise ValueError(f"expected mlp_channels >= 0, got {self.mlp_channels}; 0 leaves the hidden layer out")
+        if self.fan not in ("in", "out"):
+            raise ValueError(f'expected fan to be "in" or "out", got {self.fan!r}')
         for name in ("delta_coeff", "totvar_coeff", "balance_coeff"):
             value = getattr(self, name)
             if not 0 <= value < math.inf:
@@ -129,9 +135,12 @@ class NodeClusteringModel(nn.Module):
             )
             for width in widths[:-1]
         )
+        if config.fan == "out":  # else they are drawn already, and a second draw would change the results of a seed
+            for conv in self.convs:
+                cast(GTVConv, conv).reset_parameters("out")
         self.pool = AsymCheegerCutPooling(
             config.n_clusters,
-            [config.hidden_channels, config.mlp_channels],
+            [config.hidden_channels] + [config.mlp_channels] * (config.mlp_channels > 0),
             totvar_coeff=config.totvar_coeff,
             balance_coeff=config.balance_coeff,
             rho=config.rho,

@@ -15,16 +15,26 @@ from tvgnn.pooling.base import DensePooling
 __all__ = ["DMoNPooling", "MinCutPooling"]
 
 
+_WEAKEST = 1e-30  # the gradients of a smaller degree, relative to the largest entry, overflow float32
+
+
 def _without_diagonal_normalized(adj: Tensor) -> Tensor:
     """``D^-1/2 A D^-1/2`` of adjacencies (B, K, K) whose diagonal is set to zero first."""
     diagonal = torch.eye(adj.shape[-1], dtype=torch.bool, device=adj.device)
     adj = adj.masked_fill(diagonal, 0)
-    # the result does not depend on the scale, but the slope of a root of 1e-30 is no float32; powers of 2 round nothing
+    # the result does not depend on the scale of the adjacency, nor on that of a row and its column, but the slope of a
+    # root of 1e-30, which a cluster that few nodes want may have for a degree, is no float32; powers of 2 round nothing
     size = adj.detach().abs().amax((1, 2), keepdim=True)
-    scale = torch.exp2(-torch.frexp(size).exponent.clamp(-100, 100).to(adj.dtype))
-    adj = adj * scale * (size >= torch.finfo(adj.dtype).tiny)
-    scale = inverse_roots(adj.sum(-1))
-    return adj * scale[:, :, None] * scale[:, None, :]
+    adj = adj * _power_of_two(-torch.frexp(size).exponent, adj) * (size >= torch.finfo(adj.dtype).tiny)
+    degrees = adj.detach().sum(-1)
+    scale = _power_of_two(-(torch.frexp(degrees).exponent // 2), adj) * (degrees >= _WEAKEST)
+    roots = inverse_roots((adj * scale[:, :, None]).sum(-1) * scale)
+    adj = adj * scale[:, :, None] * scale[:, None, :]
+    return adj * roots[:, :, None] * roots[:, None, :]
+
+
+def _power_of_two(exponent: Tensor, like: Tensor) -> Tensor:
+    return torch.exp2(exponent.clamp(-100, 100).to(like.dtype))
 
 
 class MinCutPooling(DensePooling):

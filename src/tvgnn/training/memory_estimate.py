@@ -42,7 +42,7 @@ def training_bytes(
     """
     hidden, mlp, clusters = config.hidden_channels, config.mlp_channels, config.n_clusters
     parameters = hidden * (config.in_channels + (config.num_layers - 1) * hidden + config.num_layers)
-    parameters += mlp * (hidden + 1) + clusters * (mlp + 1)
+    parameters += mlp * (hidden + 1) + clusters * ((mlp or hidden) + 1)
     features = _FLOAT * nodes * config.in_channels if nonzeros is None else (_FLOAT + 3 * _INDEX) * nonzeros
     graph = entries * (_INDEX + (_FLOAT if weighted else 0))
     relabelling = 40 * entries  # rows, places and distances as int64, before training
