@@ -88,6 +88,8 @@ def test_graphs_keep_what_float32_would_blur_and_nothing_else(convert):
     assert kind(np.array([[2**24, 5], [3, 4]])) == np.float32  # float32 holds these integers
     assert kind(np.full((4, 1), 0.1)) == np.float32  # a constant says nothing
     assert Graph.from_edge_index([[], []], x=convert(FAR), dtype="float32").x.dtype == np.float32
+    replaced = Graph.from_edge_index([[], []], x=convert(NEAR)).with_features(convert(FAR))
+    assert replaced.x.dtype == np.float64
 
 
 def lists(shift):

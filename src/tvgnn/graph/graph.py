@@ -123,10 +123,10 @@ class Graph:
     def with_features(self, x: Any, *, dtype: Any = None) -> Self:
         """Return the graph with features ``x`` (N, F), checked as in the constructors; None removes them.
 
-        ``dtype`` is that of the present features by default, ``"auto"`` where there are none.
+        ``dtype`` is by default float64 where the present features are, else ``"auto"``.
         """
         if dtype is None:
-            dtype = "auto" if self.x is None else self.x.dtype
+            dtype = "float64" if self.x is not None and self.x.dtype == np.float64 else "auto"
         return replace(self, x=None if x is None else as_features(x, self.node_ids, as_float_dtype(dtype)))
 
     def with_labels(self, y: Any) -> Self:
