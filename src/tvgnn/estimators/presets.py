@@ -47,7 +47,7 @@ _QUALITY: dict[str, Any] = {
     "max_iter": 100,
     "patience": 20,
     "tol": 0.0,
-    "n_init": 5,
+    "n_init": 3,
     "hidden_channels": 64,
     "num_layers": None,
     "totvar_coeff": 0.785,
