@@ -256,7 +256,7 @@ def test_quality_preset_records_what_the_data_chose(tvgnn, tmp_path):
     assert result.code == 0, result.err
     metrics = metrics_of(tmp_path / "out")
     assert (metrics["preset"], metrics["feature_norm"]) == ("quality", "standardize")
-    assert metrics["choices"]["smoothing_steps"] >= 1
+    assert metrics["choices"]["views"][0]["smoothing_steps"] >= 1
     assert TVClustering.load(tmp_path / "out").choices_ == metrics["choices"]
 
 

@@ -61,3 +61,14 @@ def test_sparse_features_come_back_dense():
 def test_what_cannot_be_collected_is_named(graphs, message):
     with pytest.raises(GraphError, match=message):
         GraphCollection(graphs)
+
+
+def test_zeros_and_ones_are_kept_as_bytes_and_given_as_floats():
+    pair = Graph.from_edges([0], [1], x=np.eye(2))
+    batch = GraphCollection([pair, pair]).batch([1])
+    assert GraphCollection([pair, pair])._x.dtype == np.uint8
+    assert batch.x.dtype == torch.float32
+    assert batch.x.tolist() == [[1, 0], [0, 1]]
+    one_differs = GraphCollection([pair, Graph.from_edges([0], [1], x=[[0.5, 0], [0, 1]])])
+    assert one_differs.batch([1, 0]).x.tolist() == [[0.5, 0], [0, 1], [1, 0], [0, 1]]
+    assert GraphCollection([pair], lambda rows: rows * 3).batch([0]).x.tolist() == [[3, 0], [0, 3]]

@@ -50,7 +50,7 @@ _QUALITY: dict[str, Any] = {
     "max_iter": 100,
     "patience": 20,
     "tol": 0.0,
-    "n_init": 5,
+    "n_init": 3,
     "hidden_channels": 64,
     "num_layers": None,
     "totvar_coeff": 0.785,
@@ -102,8 +102,9 @@ def resolve_parameters(preset: str, given: dict[str, Any]) -> dict[str, Any]:
             values[name] = positive_integer(name, values[name], least=0 if name == "mlp_channels" else 1)
         elif values[name] is not None and not isinstance(default, str) and not isinstance(values[name], Real):
             raise ValueError(f"expected {name} to be a number, got {values[name]!r}")
-    if not 0 <= values["tol"] < math.inf:
-        raise ValueError(f"expected tol to be a number >= 0, got {values['tol']!r}")
+    for name in ("tol", "totvar_coeff", "balance_coeff"):
+        if not 0 <= values[name] < math.inf:
+            raise ValueError(f"expected {name} to be a number >= 0, got {values[name]!r}")
     if not 0 < values["learning_rate"] < math.inf:
         raise ValueError(f"expected a positive learning_rate, got {values['learning_rate']!r}")
     return values

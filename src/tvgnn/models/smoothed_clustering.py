@@ -1,4 +1,4 @@
-"""A linear GTVConv encoder with further GTV steps, and a linear head: the network of ``preset="quality"``."""
+"""Linear GTVConv encoders with further GTV steps, and a linear head: the network of ``preset="quality"``."""
 
 from __future__ import annotations
 
@@ -16,7 +16,31 @@ from tvgnn.layers.gtv_conv import GTVConv
 from tvgnn.ops.gtv_step import gtv_step
 from tvgnn.pooling.asym_cheeger_cut import AsymCheegerCutPooling
 
-__all__ = ["SmoothedClusteringConfig", "SmoothedClusteringModel", "averaging_adjacency"]
+__all__ = ["SmoothedClusteringConfig", "SmoothedClusteringModel", "SmoothedView", "averaging_adjacency"]
+
+
+@dataclass(frozen=True)
+class SmoothedView:
+    """One encoder: its part of the embedding.
+
+    Attributes:
+        channels: number of columns.
+        thresholds: of each GTV step, the distance from which a neighbour's pull stops growing.
+        unit_rows: whether rows of this part have length 1.
+
+    Raises:
+        ValueError: a value is out of range.
+
+    """
+
+    channels: int
+    thresholds: tuple[float, ...]
+    unit_rows: bool = True
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "thresholds", tuple(self.thresholds))
+        if not self.thresholds or not all(value > 0 for value in self.thresholds):
+            raise ValueError(f"expected at least one GTV step with a threshold > 0, got {self.thresholds}")
 
 
 @dataclass(frozen=True)
@@ -26,10 +50,8 @@ class SmoothedClusteringConfig:
     Attributes:
         in_channels: width of the node features.
         n_clusters: K, an upper bound on the clusters in use.
-        hidden_channels: width of the embedding.
-        thresholds: of each GTV step, the distance from which a neighbour's pull stops growing.
+        views: encoders whose embeddings stand side by side, as `SmoothedView` or as mappings of its attributes.
         loop_weight: weight with which a node counts itself beside its neighbours.
-        unit_rows: whether rows of the embedding have length 1.
         totvar_coeff: weight of the total variation loss.
         balance_coeff: weight of the balance loss.
 
@@ -40,30 +62,35 @@ class SmoothedClusteringConfig:
 
     in_channels: int
     n_clusters: int
-    hidden_channels: int
-    thresholds: tuple[float, ...]
+    views: tuple[SmoothedView, ...]
     loop_weight: float = 1.0
-    unit_rows: bool = True
     totvar_coeff: float = 0.785
     balance_coeff: float = 0.514
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "thresholds", tuple(self.thresholds))
-        if not self.thresholds or not all(value > 0 for value in self.thresholds):
-            raise ValueError(f"expected at least one GTV step with a threshold > 0, got {self.thresholds}")
+        views = tuple(view if isinstance(view, SmoothedView) else SmoothedView(**view) for view in self.views)
+        object.__setattr__(self, "views", views)
+        if not views:
+            raise ValueError("expected at least one view, got none")
         if not self.loop_weight > 0:
             raise ValueError(f"expected loop_weight > 0, got {self.loop_weight}")
         for name in ("totvar_coeff", "balance_coeff"):
             if not 0 <= getattr(self, name) < math.inf:
                 raise ValueError(f"expected {name} to be a number >= 0, got {getattr(self, name)}")
 
+    @property
+    def hidden_channels(self) -> int:
+        """Width of the embedding."""
+        return sum(view.channels for view in self.views)
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
-        return asdict(self) | {"thresholds": list(self.thresholds)}
+        views = [asdict(view) | {"thresholds": list(view.thresholds)} for view in self.views]
+        return asdict(self) | {"views": views}
 
 
 class SmoothedClusteringModel(nn.Module):
-    """Soft assignments ``softmax(C y + b)``; y is ``(z - mean) / scale``, z GTV steps on ``X W``.
+    """Soft assignments ``softmax(C y + b)``; each view's part of y is ``(z - mean) / scale``, z GTV steps on ``X W``.
 
     Every step is scale free: it is the GTV step on the averaging adjacency ``a_ij / (loop + sum_j a_ij)`` with
     ``delta = eps = threshold``, so neighbours nearer than the threshold are averaged and farther ones pull as if they
@@ -78,11 +105,12 @@ class SmoothedClusteringModel(nn.Module):
         (N, hidden_channels).
 
     Example:
-        >>> model = SmoothedClusteringModel(SmoothedClusteringConfig(3, 2, 2, thresholds=(1.0,)))
+        >>> views = SmoothedView(2, thresholds=(1.0,)), SmoothedView(1, thresholds=(0.5, 0.4))
+        >>> model = SmoothedClusteringModel(SmoothedClusteringConfig(3, 2, views))
         >>> path = Adjacency.from_edge_index(torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]]), None, 3)
         >>> assignments, embedding = model.infer(torch.randn(3, 3), path)
         >>> assignments.shape, embedding.shape
-        (torch.Size([3, 2]), torch.Size([3, 2]))
+        (torch.Size([3, 2]), torch.Size([3, 3]))
 
     """
 
@@ -92,9 +120,18 @@ class SmoothedClusteringModel(nn.Module):
     def __init__(self, config: SmoothedClusteringConfig, *, backend: str = "auto") -> None:
         super().__init__()
         self.config, self.backend = config, backend
-        first, width = config.thresholds[0], config.hidden_channels
-        self.conv = GTVConv(
-            config.in_channels, width, bias=False, delta_coeff=first, eps=first, act=None, backend=backend
+        width = config.hidden_channels
+        self.convs = nn.ModuleList(
+            GTVConv(
+                config.in_channels,
+                view.channels,
+                bias=False,
+                delta_coeff=view.thresholds[0],
+                eps=view.thresholds[0],
+                act=None,
+                backend=backend,
+            )
+            for view in config.views
         )
         self.register_buffer("mean", torch.zeros(width))
         self.register_buffer("scale", torch.ones(width))
@@ -113,13 +150,19 @@ class SmoothedClusteringModel(nn.Module):
 
     @torch.no_grad()
     def embed(self, x: Tensor | SparseMatrix, adjacency: Adjacency) -> Tensor:
-        """Embedding (N, hidden_channels), rows of length 1 where the configuration says so."""
+        """Embedding (N, hidden_channels), the parts of the views side by side."""
         averaging = averaging_adjacency(adjacency, self.config.loop_weight)
-        z = self.conv(x, averaging)
-        for threshold in self.config.thresholds[1:]:
-            z = gtv_step(z, averaging, threshold, threshold, backend=self.backend)
-        y = (z - self.mean) / self.scale
-        return normalize(y, dim=1) if self.config.unit_rows else y
+        widths = [view.channels for view in self.config.views]
+        parts = []
+        for view, conv, mean, scale in zip(
+            self.config.views, self.convs, self.mean.split(widths), self.scale.split(widths), strict=True
+        ):
+            z = conv(x, averaging)
+            for threshold in view.thresholds[1:]:
+                z = gtv_step(z, averaging, threshold, threshold, backend=self.backend)
+            y = (z - mean) / scale
+            parts.append(normalize(y, dim=1) if view.unit_rows else y)
+        return torch.cat(parts, dim=1)
 
     def forward(self, x: Tensor | SparseMatrix, adjacency: Adjacency) -> tuple[Tensor, Tensor]:
         """Return (assignments, embedding); only the head carries gradients."""

@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, cast
 
 import numpy as np
 import torch
-from sklearn.metrics import adjusted_rand_score
 from sklearn.utils import check_random_state
 from threadpoolctl import threadpool_limits
+from torch import nn
 
 from tvgnn.errors import GraphError
+from tvgnn.estimators.quality.agreement import agreed_labels, set_discriminant
 from tvgnn.estimators.quality.candidates import Candidate, best_candidate
 from tvgnn.estimators.quality.directions import mean_edge_weight, neighborhood_directions
 from tvgnn.estimators.quality.information import PartitionInformation
 from tvgnn.estimators.quality.refinement import refine, soft_kmeans
 from tvgnn.graph.adjacency import Adjacency
 from tvgnn.graph.graph import Graph
+from tvgnn.layers.gtv_conv import GTVConv
 from tvgnn.models.smoothed_clustering import (
     SmoothedClusteringConfig,
     SmoothedClusteringModel,
+    SmoothedView,
     averaging_adjacency,
 )
 from tvgnn.training.loop import TrainingResult
@@ -39,10 +43,12 @@ def fit_quality(
     device: str,
     backend: str,
 ) -> tuple[SmoothedClusteringModel, TrainingResult, dict[str, Any]]:
-    """Fit the recipe ``n_init`` times and keep the run whose partition the others agree with most; no label is read.
+    """Fit the recipe ``n_init`` times and make one network of what all runs find; no label is read.
 
-    Agreement is the mean adjusted Rand index with the other runs. Equally good minima differ in what they split, and
-    what most runs find does not hang on one start.
+    Each run gives a partition for each of a few encoders. Single partitions differ in what they split; what they say
+    together (`agreed_labels`) agrees better with known classes than the one that explains most. The network has the
+    encoders of all ranks side by side, each from the run whose partition explains most, and a discriminant of those
+    labels for its head (`set_discriminant`), which the paper's loss refines.
 
     Parameters:
         graph: N nodes.
@@ -57,126 +63,146 @@ def fit_quality(
         The network, the course of the refinement, and what the data chose, for the record.
 
     """
+    fit = _Fit(graph, x, n_clusters, parameters, device, backend)
     random = check_random_state(random_state)
     with threadpool_limits(torch.get_num_threads()):
-        runs = [_run(graph, x, n_clusters, parameters, random, device, backend) for _ in range(parameters["n_init"])]
-    agreement = [
-        float(np.mean([adjusted_rand_score(run.labels, other.labels) for other in runs if other is not run] or [1.0]))
-        for run in runs
-    ]
-    kept = runs[int(np.argmax(agreement))]
-    choices = kept.choices | {
-        "agreement": round(max(agreement), 4),
-        "nats_by_run": [run.choices["nats"] for run in runs],
+        members: list[_Member] = []
+        for _ in range(parameters["n_init"]):
+            members = _without_all_but_the_best_embeddings([*members, *fit.members(random)])
+        labels, agreement = agreed_labels([member.log_probabilities for member in members])
+        views = sorted((member for member in members if member.candidate is not None), key=lambda one: one.rank)
+        model, losses, judged, kept, seconds = fit.combined(views, labels)
+    choices = {
+        "views": [view.description for view in views],
+        "agreement": round(agreement, 4),
+        "nats_by_member": [member.description["nats"] for member in members],
+        "nats_agreed": round(fit.information.of(labels, n_clusters), 1),
+        "nats_before_refinement": round(float(judged[0]), 1),
+        "nats": round(float(judged[kept]), 1),
+        "refinement_steps": kept,
     }
-    best = kept.losses[kept.choices["refinement_steps"]]
-    converged = len(kept.losses) <= parameters["max_iter"]
-    steps = len(kept.losses) - 1  # the first loss is that of k-means
-    return kept.model, TrainingResult(best, kept.losses, steps, converged, kept.seconds), choices
+    steps = len(losses) - 1  # the first loss is that of the discriminant
+    converged = steps < parameters["max_iter"]
+    return model, TrainingResult(losses[kept], losses, steps, converged, seconds), choices
 
 
 @dataclass(frozen=True, eq=False)
-class _Run:
-    """One pass: the network, its labels (N,), losses and seconds of the refinement, what the data chose."""
+class _Member:
+    """A partition of one run and one encoder; its embedding is let go where another run's explains more."""
 
-    model: SmoothedClusteringModel
-    labels: np.ndarray
-    losses: list[float]
-    seconds: float
-    choices: dict[str, Any]
+    rank: int
+    log_probabilities: np.ndarray
+    description: dict[str, Any]
+    weight: np.ndarray
+    candidate: Candidate | None
 
 
-def _run(
-    graph: Graph,
-    x: Any,
-    n_clusters: int,
-    parameters: dict[str, Any],
-    random: np.random.RandomState,
-    device: str,
-    backend: str,
-) -> _Run:
-    encoders, reduced = neighborhood_directions(graph, x, parameters["hidden_channels"], random)
-    information = PartitionInformation(graph.adjacency(), reduced)
-    adjacency = Adjacency.from_graph(graph).to(device)
-    loop = mean_edge_weight(graph)
-    averaging = averaging_adjacency(adjacency, loop)
-    best: _Run | None = None
-    by_rank: dict[str, float] = {}
-    for encoder in encoders:
-        candidate, tried = best_candidate(
-            torch.tensor(np.asarray(x @ encoder.weight, dtype=np.float32), device=device),
-            encoder.ratios,
-            averaging,
-            information,
-            n_clusters,
-            num_layers=parameters["num_layers"],
-            random=random,
-            backend=backend,
-        )
-        model = _network(candidate, encoder.weight, n_clusters, loop, parameters, backend).to(device)
-        embedding = torch.tensor(candidate.embedding, device=device)
+def _without_all_but_the_best_embeddings(members: list[_Member]) -> list[_Member]:
+    """Let go of the embeddings of those that explain less than another member of their rank."""
+    best: dict[int, _Member] = {}
+    for member in members:
+        if member.candidate is not None and (
+            member.rank not in best or member.description["nats"] > best[member.rank].description["nats"]
+        ):
+            best[member.rank] = member
+    return [member if best[member.rank] is member else replace(member, candidate=None) for member in members]
+
+
+class _Fit:
+    """What the runs on one graph share."""
+
+    def __init__(
+        self, graph: Graph, x: Any, n_clusters: int, parameters: dict[str, Any], device: str, backend: str
+    ) -> None:
+        self.graph, self.x, self.n_clusters, self.parameters = graph, x, n_clusters, parameters
+        self.device, self.backend = device, backend
+        self.adjacency = Adjacency.from_graph(graph).to(device)
+        self.loop = mean_edge_weight(graph)
+        self.averaging = averaging_adjacency(self.adjacency, self.loop)
+        self.information: PartitionInformation
+
+    def members(self, random: np.random.RandomState) -> Iterator[_Member]:
+        """One run: a partition for each rank."""
+        encoders, reduced = neighborhood_directions(self.graph, self.x, self.parameters["hidden_channels"], random)
+        if not encoders:
+            raise GraphError("expected features of at least one column, got none")
+        self.information = PartitionInformation(self.graph.adjacency(), reduced)
+        for encoder in encoders:
+            candidate, tried = best_candidate(
+                torch.tensor(np.asarray(self.x @ encoder.weight, dtype=np.float32), device=self.device),
+                encoder.ratios,
+                self.averaging,
+                self.information,
+                self.n_clusters,
+                num_layers=self.parameters["num_layers"],
+                random=random,
+                backend=self.backend,
+            )
+            head = nn.Linear(candidate.embedding.shape[1], self.n_clusters, device=self.device)
+            soft_kmeans(head, candidate.embedding, candidate.centers, candidate.labels)
+            embedding = torch.tensor(candidate.embedding, device=self.device)
+            judged, kept = self._refined(head, embedding)[1:3]
+            with torch.no_grad():
+                log_probabilities = head(embedding).log_softmax(1).cpu().numpy()
+            description = {
+                "rank": encoder.rank,
+                "smoothing_steps": len(candidate.thresholds),
+                "unit_rows": candidate.unit_rows,
+                "nats_by_steps": {str(steps): round(float(value), 1) for steps, value in tried.items()},
+                "nats_kmeans": round(float(judged[0]), 1),
+                "nats": round(float(judged[kept]), 1),
+            }
+            yield _Member(encoder.rank, log_probabilities, description, encoder.weight, candidate)
+
+    def _refined(self, head: nn.Linear, embedding: torch.Tensor) -> tuple[list[float], list[float], int, float]:
+        """Losses and judgements by step, the kept step, and the seconds that it took."""
         start = time.perf_counter()
         losses, judged, kept = refine(
-            model.head,
+            head,
             embedding,
-            adjacency,
-            model.config,
-            lambda labels: information.of(labels.cpu().numpy(), n_clusters),
-            max_iter=parameters["max_iter"],
-            patience=parameters["patience"],
-            tol=parameters["tol"],
-            learning_rate=parameters["learning_rate"],
-            backend=backend,
+            self.adjacency,
+            lambda labels: self.information.of(labels.cpu().numpy(), self.n_clusters),
+            totvar_coeff=self.parameters["totvar_coeff"],
+            balance_coeff=self.parameters["balance_coeff"],
+            max_iter=self.parameters["max_iter"],
+            patience=self.parameters["patience"],
+            tol=self.parameters["tol"],
+            learning_rate=self.parameters["learning_rate"],
+            backend=self.backend,
         )
-        seconds = time.perf_counter() - start
-        by_rank[str(encoder.rank)] = nats = round(float(judged[kept]), 1)
-        if best is not None and nats <= best.choices["nats"]:
-            continue
-        with torch.no_grad():
-            labels = model.head(embedding).argmax(1).cpu().numpy()
-        choices = {
-            "rank": encoder.rank,
-            "smoothing_steps": len(candidate.thresholds),
-            "unit_rows": candidate.unit_rows,
-            "nats_by_steps": {str(steps): round(float(value), 1) for steps, value in tried.items()},
-            "nats_kmeans": round(float(judged[0]), 1),
-            "nats": nats,
-            "refinement_steps": kept,
-            "nats_by_rank": by_rank,
-        }
-        best = _Run(model, labels, losses, seconds, choices)
-    if best is None:
-        raise GraphError("expected features of at least one column, got none")
-    return best
+        return losses, judged, kept, time.perf_counter() - start
 
-
-@torch.no_grad()
-def _network(
-    candidate: Candidate, weight: np.ndarray, n_clusters: int, loop: float, parameters: dict[str, Any], backend: str
-) -> SmoothedClusteringModel:
-    """Encoder, smoothing and soft k-means as one network."""
-    config = SmoothedClusteringConfig(
-        in_channels=weight.shape[0],
-        n_clusters=n_clusters,
-        hidden_channels=weight.shape[1],
-        thresholds=candidate.thresholds,
-        loop_weight=loop,
-        unit_rows=candidate.unit_rows,
-        totvar_coeff=parameters["totvar_coeff"],
-        balance_coeff=parameters["balance_coeff"],
-    )
-    with torch.random.fork_rng(devices=[]):  # the initial weights are overwritten
-        model = SmoothedClusteringModel(config, backend=backend)
-    model.conv.weight.copy_(torch.tensor(weight))
-    model.mean.copy_(torch.tensor(candidate.mean))
-    model.scale.copy_(torch.tensor(candidate.scale))
-    soft_kmeans(model.head, candidate.embedding, candidate.centers, candidate.labels)
-    return model
+    @torch.no_grad()
+    def combined(
+        self, members: list[_Member], labels: np.ndarray
+    ) -> tuple[SmoothedClusteringModel, list[float], list[float], int, float]:
+        """The network of the members' encoders with a head for ``labels``, refined."""
+        candidates = [member.candidate for member in members if member.candidate is not None]
+        config = SmoothedClusteringConfig(
+            in_channels=self.x.shape[1],
+            n_clusters=self.n_clusters,
+            views=tuple(SmoothedView(len(one.mean), one.thresholds, one.unit_rows) for one in candidates),
+            loop_weight=self.loop,
+            totvar_coeff=self.parameters["totvar_coeff"],
+            balance_coeff=self.parameters["balance_coeff"],
+        )
+        with torch.random.fork_rng(devices=[]):  # the initial weights are overwritten
+            model = SmoothedClusteringModel(config, backend=self.backend)
+        for conv, member in zip(model.convs, members, strict=True):
+            cast(GTVConv, conv).weight.copy_(torch.tensor(member.weight))
+        model.mean.copy_(torch.tensor(np.concatenate([one.mean for one in candidates])))
+        model.scale.copy_(torch.tensor(np.concatenate([one.scale for one in candidates])))
+        embeddings = [one.embedding for one in candidates]
+        set_discriminant(model.head, embeddings, labels)
+        model.to(self.device)
+        with torch.enable_grad():
+            embedding = torch.tensor(np.concatenate(embeddings, axis=1), device=self.device)
+            return model, *self._refined(model.head, embedding)
 
 
 def quality_bytes(graph: Graph, x: Any, width: int) -> int:
     """Estimated peak of what fitting adds to the memory of the process."""
     nodes, features = x.shape
     rank = min(256, features)
-    floats = nodes * (3 * rank + 4 * width) + 3 * features * rank + 6 * rank * rank
+    floats = nodes * (3 * rank + 10 * width) + 3 * features * rank + 6 * rank * rank
     return 32 * 2**20 + 4 * floats + 24 * graph.indices.size

@@ -11,7 +11,6 @@ from torch import Tensor, nn
 from tvgnn.errors import TrainingError
 from tvgnn.graph.adjacency import Adjacency
 from tvgnn.losses import share_balance_loss, total_variation_loss
-from tvgnn.models.smoothed_clustering import SmoothedClusteringConfig
 
 __all__ = ["refine", "soft_kmeans"]
 
@@ -39,9 +38,10 @@ def refine(
     head: nn.Linear,
     embedding: Tensor,
     adjacency: Adjacency,
-    config: SmoothedClusteringConfig,
     judge: Callable[[Tensor], float],
     *,
+    totvar_coeff: float,
+    balance_coeff: float,
     max_iter: int,
     patience: int,
     tol: float,
@@ -50,14 +50,14 @@ def refine(
 ) -> tuple[list[float], list[float], int]:
     """Train the head on total variation and balance, and leave the state in which ``judge`` is highest.
 
-    The balance follows the sizes that k-means found (`share_balance_loss`), so that unequal clusters stay so.
+    The balance follows the sizes that were found (`share_balance_loss`), so that unequal clusters stay so.
 
     Parameters:
         head: in place.
         embedding: (N, q).
         adjacency: N nodes.
-        config: weights of the two losses.
         judge: of labels (N,), the higher the better.
+        totvar_coeff, balance_coeff: weights of the two losses.
         max_iter: largest number of steps.
         patience: steps without a better judgement before it stops.
         tol: relative improvement of the judgement that counts.
@@ -65,7 +65,7 @@ def refine(
         backend: see `select_backend`.
 
     Returns:
-        Loss and judgement of every state, the first that of k-means, and the number of the kept one.
+        Loss and judgement of every state, the first that of the head as given, and the number of the kept one.
 
     Raises:
         TrainingError: the loss is not finite.
@@ -82,10 +82,10 @@ def refine(
         assignments = head(embedding).softmax(1)
         labels = assignments.argmax(1)
         if sizes is None:
-            sizes = torch.bincount(labels, minlength=config.n_clusters)
+            sizes = torch.bincount(labels, minlength=head.out_features)
         variation = total_variation_loss(assignments, adjacency, backend=backend)
         balance = share_balance_loss(assignments, sizes, backend=backend)
-        loss = config.totvar_coeff * variation + config.balance_coeff * balance
+        loss = totvar_coeff * variation + balance_coeff * balance
         losses.append(loss.item())
         if not np.isfinite(losses[-1]):
             raise TrainingError(
