@@ -364,7 +364,10 @@ def test_features_alone_in_every_format(tvgnn, tmp_path, suffix):
     [
         (["--edges", "edges.csv", "--metric", "cosine"], "got --edges and --metric"),
         (["--dataset", "ring", "--mutual", "--n-neighbors", "3"], "got --dataset and --n-neighbors, --mutual"),
-        (["--features", "features.csv", "--directed"], "they need --edges"),
+        (
+            ["--features", "features.csv", "--directed"],
+            "--directed reads edge tables; features.csv holds features, no edges;",
+        ),
         (["--features", "features.csv", "--metric", "nearness"], "--metric nearness"),
         (["--features", "features.csv", "--knn-weights", "soft"], "--knn-weights"),
         (["--features", "features.csv", "--structural-features", "ones"], "one kind of features"),

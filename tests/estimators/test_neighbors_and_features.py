@@ -65,6 +65,21 @@ def test_a_saved_model_keeps_its_metric(rows, tmp_path):
 
 
 @pytest.mark.parametrize(
+    "option",
+    [{"mutual": True}, {"connect": True}, {"knn_weights": "heat_kernel"}],
+    ids=lambda option: next(iter(option)),
+)
+def test_choices_of_a_neighbour_graph_are_refused_where_a_graph_is_given(rows, option):
+    adjacency = Graph.from_features(rows, 4).adjacency()
+    name = next(iter(option))
+    for x, given in ((rows, adjacency), (Graph.from_scipy(adjacency, x=rows), None)):
+        with pytest.raises(ValueError, match=f"expected {name}=.* where a graph is given, got"):
+            TVClustering(3, **option, **SMALL).fit(x, adjacency=given)
+    with pytest.raises(ValueError, match="expected metric='euclidean' where a graph is given"):
+        TVClustering(3, features="degree", metric="cosine", **SMALL).fit(None, adjacency=adjacency)
+
+
+@pytest.mark.parametrize(
     ("options", "says"),
     [
         ({"metric": "nearness"}, "metric='nearness'"),

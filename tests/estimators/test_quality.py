@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 import torch
+from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score
 
 from tvgnn import Graph, TVClustering
+from tvgnn.errors import MemoryLimitError
 from tvgnn.estimators.presets import PRESETS
 from tvgnn.estimators.quality import candidates
 from tvgnn.estimators.quality.agreement import agreed_labels, set_discriminant
@@ -64,6 +66,26 @@ class TestPreparation:
     def test_a_word_in_every_row_says_nothing(self):
         x = np.array([[1.0, 1.0], [1.0, 0.0]])
         assert FeaturePreparation.fit(x, "idf").transform(x)[:, 0].tolist() == [0, 0]
+
+    @pytest.mark.parametrize("kind", ["log1p", "log1p+l2", "log1p+idf+l2", "log1p+standardize"])
+    @pytest.mark.parametrize("value", [-0.5, -1, -3])
+    @pytest.mark.parametrize("wrap", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
+    def test_logarithms_of_negative_numbers_name_the_first(self, kind, value, wrap):
+        x = np.array([[1.0, 0, 2], [0, 4, 0], [3, 0, value], [value, 1, 0]])
+        says = rf"got {value} in row 2, column 2; take feature_norm='standardize'"
+        with pytest.raises(ValueError, match=says):
+            FeaturePreparation.fit(wrap(x), kind).transform(wrap(x))
+        prepared = FeaturePreparation.fit(wrap(np.abs(x)), kind)
+        with pytest.raises(ValueError, match=says):  # new rows
+            prepared.transform(wrap(x))
+        model = TVClustering(2, preset="quality", feature_norm=kind)
+        with pytest.raises(ValueError, match=says):
+            model.fit(wrap(x))
+
+    def test_idf_of_measurements_is_refused(self):
+        x = np.random.default_rng(0).normal(size=(20, 3))
+        with pytest.raises(ValueError, match="expected columns with zeros for the step idf of feature_norm='idf"):
+            TVClustering(2, preset="quality", feature_norm="idf+l2").fit(x)
 
     @pytest.mark.parametrize("kind", ["idf+idf", "idf+standardize", "tf"])
     def test_refuses_unknown_and_contradictory_steps(self, kind):
@@ -214,12 +236,55 @@ class TestEstimator:
 
     @pytest.mark.parametrize(
         "options",
-        [{"mlp_channels": 8}, {"rho": 2.0}, {"num_layers": 0}, {"precision": "bfloat16"}, {"feature_norm": "tf"}],
-        ids=lambda options: next(iter(options)),
+        [
+            {"mlp_channels": 8},
+            {"delta_coeff": 1.0},
+            {"rho": 2.0},
+            {"num_layers": 0},
+            {"precision": "bfloat16"},
+            {"memory": "low"},
+            {"memory": "lowest"},
+            {"tol": -1.0},
+            {"tol": float("nan")},
+            {"learning_rate": 0.0},
+            {"learning_rate": float("inf")},
+            {"totvar_coeff": -1.0},
+            {"balance_coeff": float("nan")},
+            {"feature_norm": "tf"},
+        ],
+        ids=str,
     )
     def test_refuses_what_it_does_not_have(self, graph, options):
         with pytest.raises(ValueError, match="expected"):
             TVClustering(3, preset="quality", **options).fit(graph)
+
+    def test_a_limit_of_memory_names_what_would_help(self, graph):
+        with pytest.raises(MemoryLimitError, match="use smaller hidden_channels or fewer features, or raise"):
+            TVClustering(3, preset="quality", max_memory="1MB").fit(graph)
+
+    def test_every_parameter_has_an_effect_or_is_refused(self):
+        """Another value than the default gives another result or an error: the list covers the constructor."""
+        noisy = topics(nodes=150, clusters=10, seed=1)  # where the refinement finds more than k-means
+        usual = TVClustering(5, preset="quality", n_init=1, random_state=0).fit(noisy)
+        others = {
+            "n_clusters": 2, "random_state": 1, "feature_norm": None, "max_iter": 1, "patience": 1, "tol": 1e9,
+            "n_init": 2, "hidden_channels": 4, "num_layers": 7, "totvar_coeff": 9.0, "balance_coeff": 9.0,
+            "learning_rate": 1.0,
+        }  # fmt: skip
+        refused = {
+            "mlp_channels": 8, "delta_coeff": 1.0, "rho": 1.0, "precision": "bfloat16", "memory": "low",
+            "max_memory": 1, "features": "degree", "mutual": True, "connect": True, "knn_weights": "heat_kernel",
+            "backend": "none", "device": "none",
+        }  # fmt: skip
+        shown_elsewhere = {"preset", "verbose", "n_neighbors", "metric"}
+        assert others.keys() | refused.keys() | shown_elsewhere == usual.get_params().keys()
+        for name, value in others.items():
+            model = clone(usual).set_params(**{name: value}).fit(noisy)
+            same = model.loss_history_ == usual.loss_history_ and np.array_equal(model.embedding_, usual.embedding_)
+            assert not same or model.choices_ != usual.choices_, name
+        for name, value in refused.items():
+            with pytest.raises((ValueError, MemoryLimitError), match="expected"):
+                clone(usual).set_params(**{name: value}).fit(noisy)
 
     def test_dense_measurements_without_edges_or_adjacency(self):
         random = np.random.default_rng(0)

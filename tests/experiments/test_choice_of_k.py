@@ -7,7 +7,7 @@ from tvgnn.experiments.choice_of_k import SweepRow, recommend
 CHANCE = 0.2
 
 
-def row(k, modularity, stability, found=None, of_all=None, error=0.0):
+def row(k, modularity, stability, found=None, of_all=None, error=0.0, strays=0):
     found = k if found is None else found
     score = stability * (modularity - CHANCE)
     return SweepRow(
@@ -23,6 +23,7 @@ def row(k, modularity, stability, found=None, of_all=None, error=0.0):
         score,
         error,
         (10,) * found + (0,) * (k - found),
+        n_strays=strays,
     )
 
 
@@ -48,6 +49,14 @@ def test_neither_do_many_arbitrary_dense_clusters():
 
 def test_a_k_with_empty_clusters_is_passed_over():
     assert chosen(row(3, 0.6, 0.9), row(4, 0.7, 1.0, found=3)).n_clusters == 3
+
+
+def test_neither_does_a_k_with_a_stray_win():
+    # the same four communities and one node more, from better seeds
+    assert chosen(row(4, 0.69, 0.8), row(5, 0.7, 1.0, strays=1)).n_clusters == 4
+    nothing = chosen(row(4, 0.69, 0.8, strays=1), row(5, 0.7, 1.0, strays=2))
+    assert nothing.n_clusters is None
+    assert "each with more edges inside than to any other" in nothing.reason
 
 
 def test_one_cluster_is_never_recommended():

@@ -43,6 +43,27 @@ def test_results_and_exceptions_come_in_turn_and_jobs_are_taken_one_by_one():
     assert list(found) == [(2, 1)]
 
 
+class Heavy:
+    """Work that carries much, and notes each time that it is sent."""
+
+    def __init__(self, log):
+        self.log = log
+
+    def __call__(self, job):
+        return 10 * job
+
+    def __getstate__(self):
+        with self.log.open("a") as file:
+            file.write("sent\n")
+        return self.__dict__
+
+
+def test_work_is_sent_to_each_process_once_and_not_with_each_job(tmp_path):
+    work = Heavy(tmp_path / "log")
+    assert sorted(work_off(iter(range(8)), work, Workers(2, 1))) == [(job, 10 * job) for job in range(8)]
+    assert 1 <= work.log.read_text().count("sent") <= 2
+
+
 def ends_its_process(job):
     """End the process at the first call, or always, and return where the job left its mark."""
     mark, always = job

@@ -63,6 +63,37 @@ def test_a_random_graph_has_no_recommended_k():
     assert result.reason
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_planted_blocks_are_counted_without_stray_nodes(seed):
+    draw = np.random.default_rng(seed)
+    y = np.repeat(np.arange(4), 20)
+    upper = np.triu(draw.random((80, 80)) < np.where(y[:, None] == y, 0.4, 0.02), k=1)
+    x = np.eye(4)[y] + draw.normal(size=(80, 4))
+    graph = Graph.from_scipy(sp.csr_array((upper | upper.T).astype(float)), x=x)
+    result = sweep_n_clusters(graph, [3, 4, 5], n_seeds=2, random_state=seed)
+    assert result.n_clusters == 4
+    assert {row.n_clusters: row.n_strays for row in result.rows}[4] == 0
+
+
+def test_a_stray_node_is_no_cluster_in_use(tmp_path, monkeypatch):
+    graph = cliques(10, 10)
+    stray = np.repeat([0, 1], 10)
+    stray[0] = 2  # better seeds, one node left over
+    made = TVClustering.fit
+
+    def fit(self, X, y=None, *, adjacency=None):
+        made(self, X, adjacency=adjacency)
+        if self.n_clusters == 3:
+            self.labels_ = stray
+            self.assignments_ = np.eye(3, dtype=np.float32)[stray]
+        return self
+
+    monkeypatch.setattr(TVClustering, "fit", fit)
+    result, _ = run(graph, tmp_path, ks=(2, 3), parameters={"max_iter": 40})
+    assert [(row.n_clusters_found, row.n_strays) for row in result.rows] == [(2, 0), (3, 1)]
+    assert result.n_clusters == 2
+
+
 def test_clusters_keep_their_numbers_from_one_k_to_the_next():
     labels = sweep_n_clusters(cliques(9, 8, 7), [2, 3], n_seeds=2, max_iter=40).labels
     kept = np.mean(labels[2] == labels[3])

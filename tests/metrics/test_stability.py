@@ -5,12 +5,39 @@ import pytest
 import scipy.sparse as sp
 
 from tvgnn.errors import GraphError
-from tvgnn.metrics import mean_pairwise_ari, pairwise_ari_error, random_modularity
+from tvgnn.metrics import mean_pairwise_ari, pairwise_ari_error, random_modularity, stray_clusters
 
 
 def random_graph(n, p, seed=0):
     upper = np.triu(np.random.default_rng(seed).random((n, n)) < p, k=1)
     return sp.csr_array((upper | upper.T).astype(np.float32))
+
+
+def planted(seed, blocks=4, size=25):
+    """Draw communities of different sizes that have a tenth as many edges between them."""
+    y = np.repeat(np.arange(blocks), size + 5 * np.arange(blocks))
+    chance = np.where(y[:, None] == y, 0.3, 0.03)
+    upper = np.triu(np.random.default_rng(seed).random(chance.shape) < chance, k=1)
+    return sp.csr_array((upper | upper.T).astype(np.float32)), y
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_nodes_left_over_are_strays_and_communities_are_none(seed):
+    adjacency, y = planted(seed)
+    assert stray_clusters(adjacency, y).tolist() == [False] * 4
+    draw = np.random.default_rng(seed)
+    for left in (1, 2, 3):  # nodes of one community, or of any
+        for pool in (np.flatnonzero(y == 3), np.arange(len(y))):
+            labels = y.copy()
+            labels[draw.choice(pool, left, replace=False)] = 4
+            assert stray_clusters(adjacency, labels, 6).tolist() == [False] * 4 + [True, False]
+
+
+def test_weights_loops_and_nodes_without_edges():
+    path = np.array([[9, 1, 0, 0], [1, 9, 3, 0], [0, 3, 9, 0], [0, 0, 0, 9]], dtype=np.float32)
+    # node 0 alone; 1 and 2 with six times the weight inside; 3 has nothing but its loop, which is no edge
+    assert stray_clusters(sp.csr_array(path), [0, 1, 1, 2]).tolist() == [True, False, True]
+    assert stray_clusters(sp.csr_array(path), [0, 0, 1, 1]).tolist() == [True, True]
 
 
 def test_mean_over_all_pairs():

@@ -14,9 +14,15 @@ NAMES = ("loss", "total_variation", "modularity", "conductance", "sharpness", "s
          "stability_of_best", "score")  # fmt: skip
 
 
-def rows(*ks, empty=()):
+def rows(*ks, empty=(), strays=()):
     return [
-        {"n_clusters": k, "n_clusters_found": k - (k in empty), "sizes": (6, 4), **dict.fromkeys(NAMES, 0.1 * k)}
+        {
+            "n_clusters": k,
+            "n_clusters_found": k - (k in empty),
+            "n_strays": int(k in strays),
+            "sizes": (6, 4),
+            **dict.fromkeys(NAMES, 0.1 * k),
+        }
         for k in ks
     ]
 
@@ -34,8 +40,9 @@ def test_every_k_is_a_point_and_every_cluster_a_bar_of_its_colour(tmp_path):
         assert (tmp_path / f"sweep.{ending}").stat().st_size > 1000
 
 
-def test_a_k_with_empty_clusters_is_hollow():
-    figure = sweep_figure(rows(2, 3, empty=(3,)), {2: [6, 4], 3: [6, 4]})
+@pytest.mark.parametrize("without", [{"empty": (3,)}, {"strays": (3,)}], ids=["empty", "stray"])
+def test_a_k_that_has_not_so_many_clusters_is_hollow(without):
+    figure = sweep_figure(rows(2, 3, **without), {2: [6, 4], 3: [6, 4]})
     faces = figure.axes[0].collections[0].get_facecolors()
     assert tuple(faces[1]) == to_rgba("white")
     assert tuple(faces[0]) != to_rgba("white")
@@ -48,7 +55,8 @@ def test_no_rows_are_refused():
 
 
 def test_the_table_has_a_line_a_k():
-    table = sweep_table(rows(2, 3, 4, empty=(4,)), recommended=3)
+    table = sweep_table(rows(2, 3, 4, empty=(4,), strays=(3,)), recommended=3)
     assert table.row_count == 3
+    assert [str(cell) for cell in table.columns[1].cells] == ["2", "2", "3"]
     cells = [str(cell) for cell in table.columns[0].cells]
     assert cells == ["2", "3", "4"]

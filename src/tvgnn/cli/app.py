@@ -106,7 +106,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (TVGNNError, ValueError, OSError) as error:
         return _fail(str(error))
     except MemoryError as error:
-        return _fail(f"out of memory: {error}; use --memory low or smaller widths, or a machine with more memory")
+        return _fail(f"out of memory: {error}; use smaller widths or, with the presets paper and quick, --memory low")
     except (typer.Abort, KeyboardInterrupt):
         return INTERRUPTED
     except RuntimeError as error:

@@ -9,10 +9,12 @@ from typing import Annotated, Any
 import typer
 
 from tvgnn.cli import options
+from tvgnn.cli.unused import Effect, refuse_unused
 
 __all__ = ["classify"]
 
 _INPUT = "Input"
+_MAX_DEGREE = 500  # as in the TU folders' reader
 _MODEL = "Model and training (default: the preset's value)"
 
 
@@ -61,8 +63,9 @@ def classify(
         Features, _input("Node labels, attributes or both as features, or one-hot degrees; auto: all there are.")
     ] = Features.auto,
     max_degree: Annotated[
-        int, _input("Larger degrees share the last column of one-hot degrees.", min=1, max=2**31 - 1)
-    ] = 500,
+        int | None,
+        _input("Larger degrees share the last column of one-hot degrees.", min=1, max=2**31 - 1, show_default="500"),
+    ] = None,
     test_fraction: Annotated[
         float, typer.Option(help="Part of the graphs, drawn class by class, that measures the accuracy.")
     ] = 0.2,
@@ -109,6 +112,14 @@ def classify(
         )
     if not 0 < test_fraction < 1:
         raise ValueError(f"expected --test-fraction between 0 and 1, got {test_fraction}")
+    named = "is of datasets by name"
+    refuse_unused(
+        [
+            Effect("--root", root is not None, dataset is not None, named),
+            Effect("--mirror", mirror is not None, dataset is not None, named),
+        ],
+        f"--data {data} is read where it is",
+    )
     from tvgnn.cli.classification_run import run_classification, summary
     from tvgnn.cli.run import say, set_threads
     from tvgnn.datasets import load_graphs, read_tu_folder
@@ -116,13 +127,17 @@ def classify(
     from tvgnn.estimators.graph_presets import GRAPH_PRESETS
     from tvgnn.io.run_folder import run_folder
 
+    most = _MAX_DEGREE if max_degree is None else max_degree
     if dataset is not None:
         name = dataset.lower()
         choice = {} if features is Features.auto else {"features": features.value}
-        graphs = load_graphs(dataset, root, mirror, max_degree=max_degree, **choice)
+        graphs = load_graphs(dataset, root, mirror, max_degree=most, **choice)
     else:
         name = str(data and data.resolve().stem)
-        graphs = read_tu_folder(str(data), features=features.value, max_degree=max_degree)
+        graphs = read_tu_folder(str(data), features=features.value, max_degree=most)
+    by_degree = any(note.startswith("features: degree") for note in summary(graphs))
+    limits = Effect("--max-degree", max_degree is not None, by_degree, "limits one-hot degrees")
+    refuse_unused([limits], f"the features of {name} are others (--features {features.value})")
     set_threads(threads)
     own = name.removesuffix("-small")
     estimator = TVGraphClassifier(

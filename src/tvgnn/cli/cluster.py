@@ -73,12 +73,13 @@ def cluster(
         random_state=seed,
         verbose=0 if quiet else 1,
         **model.parameters(),
-        **source.neighbors.parameters(),
+        **source.neighbors.of_new_rows(),
     )
     context = source.context(given)
     target = out or Path("runs") / f"{name}-k{k}-seed{seed}"
     with run_folder(target, overwrite=overwrite) as folder, new_file(write_h5ad) as file:
         messages = fit(estimator, graph)
+        estimator.set_params(**source.neighbors.parameters())  # the saved model says how its graph was made
         metrics = run_metrics(estimator, dataset=name, seed=seed, notes=[*notes, *messages])
         write_run(folder, estimator, metrics, context)
         source.remember(folder, given)

@@ -11,6 +11,7 @@ import typer
 from tvgnn.cli import options
 from tvgnn.cli.h5ad_input import H5adInput
 from tvgnn.cli.neighbor_options import NeighborOptions
+from tvgnn.cli.unused import Effect, refuse_unused
 
 if TYPE_CHECKING:
     from tvgnn.graph.graph import Graph
@@ -125,8 +126,58 @@ class GraphInput:
         if self.neighbors.given() and not self._joins_neighbors():
             source = [*whole, "--edges"][0]
             raise ValueError(f"expected one source of edges, got {source} and {', '.join(self.neighbors.given())}")
-        if self._joins_neighbors() and (self.directed or self.weight_column != "auto"):
-            raise ValueError("--directed and --weight-column are of an edge list: they need --edges")
+        self._refuse_unused()
+
+    def _refuse_unused(self) -> None:
+        """Refuse options that the input does not need, for it would look as if they had been heeded."""
+        kind, instead = self._kind()
+        edges = self.edges is not None
+        table, text = edges and kind in ("text", "parquet"), kind == "text"
+        splits = "reads columns of text"
+        refuse_unused(
+            (
+                Effect("--root", self.root is not None, kind == "dataset", "is where datasets by name are kept"),
+                Effect("--mirror", self.mirror is not None, kind == "dataset", "is where datasets by name come from"),
+                Effect("--directed", self.directed, table, "reads edge tables"),
+                Effect(
+                    "--weight-column",
+                    self.weight_column != "auto",
+                    table or (edges and kind == "network"),
+                    "reads edge tables, GraphML and GEXF",
+                ),
+                Effect("--delimiter", self.delimiter is not None, text, splits),
+                Effect("--no-header" if self.header is False else "--header", self.header is not None, text, splits),
+                Effect(
+                    "--node-attributes",
+                    self.node_attributes is not None,
+                    edges and kind == "network",
+                    "reads GraphML and GEXF",
+                ),
+            ),
+            instead,
+        )
+
+    def _kind(self) -> tuple[str, str]:
+        """Return which kind of input there is, and what an error says of it."""
+        from tvgnn.io._text import text_suffix
+        from tvgnn.io.network_files import NETWORK_SUFFIXES
+
+        if self.dataset is not None:
+            return "dataset", f"--dataset {self.dataset} is a whole graph"
+        if self.h5ad.h5ad is not None:
+            return "h5ad", f"{self.h5ad.h5ad.name} already holds its graph"
+        path = Path(str(self.edges or self.features))
+        kinds = {".npz": "matrix", ".mtx": "matrix", ".npy": "matrix", ".parquet": "parquet"}
+        kind = "network" if (suffix := text_suffix(path)) in NETWORK_SUFFIXES else kinds.get(suffix, "text")
+        if self.edges is None:
+            return kind, f"{path.name} holds features, no edges" + ("" if kind == "text" else " and no text")
+        says = {
+            "matrix": "already holds weights and directions",
+            "network": "already says what its edges are",
+            "parquet": "already has named columns",
+            "text": "is a table of edges",
+        }
+        return kind, f"{path.name} {says[kind]}"
 
     def _joins_neighbors(self) -> bool:
         return self.dataset is None and self.edges is None and self.h5ad.h5ad is None

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tvgnn.cli.unused import Effect, refuse_unused
+
 if TYPE_CHECKING:
     from tvgnn.estimators.clustering import TVClustering
     from tvgnn.graph.anndata_graph import AnnDataKeys
@@ -19,6 +21,7 @@ __all__ = [
 ]
 
 _PANEL = "AnnData file"
+_IN_SPACE = 15  # neighbours, unless another number is given
 _GAP = 0.05  # between slides that are drawn side by side, of the width of the widest
 
 
@@ -61,15 +64,25 @@ class H5adInput:
         str | None,
         _h5ad(help="Key of obs with the slide of each cell: neighbours in space only on the same slide."),
     ] = None
-    spatial_neighbors: Annotated[int, _h5ad(min=1, help="Neighbours in space of each cell.")] = 15
+    spatial_neighbors: Annotated[
+        int | None, _h5ad(min=1, help="Neighbours in space of each cell.", show_default="15")
+    ] = None
     label_key: Annotated[str | None, _h5ad(help="Key of obs with known classes, for evaluation only.")] = None
 
     def __post_init__(self) -> None:
-        parts = ("use_rep", "obsp", "obsp_weights", "neighbors_key", "spatial_key", "library_key", "label_key")
+        parts = (
+            "use_rep", "obsp", "obsp_weights", "neighbors_key", "spatial_key", "library_key", "spatial_neighbors",
+            "label_key",
+        )  # fmt: skip
         given = [f"--{name.replace('_', '-')}" for name in parts if getattr(self, name) is not None]
         if self.h5ad is None and given:
             raise ValueError(f"{given[0]} needs --h5ad FILE, whose parts it names")
-        self.weights()
+        in_space = self.spatial_key is not None or self.library_key is not None
+        counted = Effect("--spatial-neighbors", self.spatial_neighbors is not None, in_space, "counts those in space")
+        refuse_unused([counted], "without --spatial-key or --library-key none are sought")
+        weights = self.weights()
+        weighed = Effect("--obsp-weights", weights is not None, len(weights or ()) > 1, "weighs graphs by each other")
+        refuse_unused([weighed], f"got one weight, {self.obsp_weights}")
 
     def weights(self) -> list[float] | None:
         """Return the weights of the graphs as numbers."""
@@ -134,7 +147,7 @@ class H5adInput:
             weights=self.weights(),
             spatial_key=self.spatial_key,
             library_key=self.library_key,
-            n_spatial_neighbors=self.spatial_neighbors,
+            n_spatial_neighbors=_IN_SPACE if self.spatial_neighbors is None else self.spatial_neighbors,
         )
 
     def _positions(self, adata: Any) -> Any:

@@ -34,6 +34,7 @@ class FeatureNorm(StrEnum):
     l1 = "l1"
     l2 = "l2"
     standardize = "standardize"
+    common_scale = "common-scale"
     none = "none"
 
 
@@ -73,7 +74,8 @@ class ModelOptions:
         FeatureNorm,
         typer.Option(
             "--feature-norm",
-            help="Rows by their L1 or L2 norm, or columns standardised; auto: l1 for bags of words, else standardize.",
+            help="Rows by their L1 or L2 norm, columns standardised or all by one scale; auto: l1 for bags of words, "
+            "common-scale for principal components, else standardize.",
             rich_help_panel=options.MODEL_PANEL,
         ),
     ] = FeatureNorm.auto

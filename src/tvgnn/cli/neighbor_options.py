@@ -44,6 +44,10 @@ class NeighborOptions:
         """Names of the options that were given."""
         return [f"--{name.replace('_', '-')}" for name, value in asdict(self).items() if value]
 
+    def of_new_rows(self) -> dict[str, Any]:
+        """Return those that also find the neighbours of new rows."""
+        return {name: value for name, value in self.parameters().items() if name in ("n_neighbors", "metric")}
+
     def parameters(self) -> dict[str, Any]:
         """Return the parameters of `tvgnn.TVClustering` that were given."""
         return {

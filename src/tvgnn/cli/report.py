@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tvgnn.cli.unused import Effect, refuse_unused
 from tvgnn.errors import DataError
 
 if TYPE_CHECKING:
@@ -57,9 +58,11 @@ def report(
         if figure is not None or html is not None:
             option = "--figure" if figure is not None else "--html"
             raise ValueError(f"expected {option} with a clustering, got a classification, which has none")
+        _refuse_map(projection, page=False, instead="a classification has none")
         Console().print(metrics_table(metrics))
         return
 
+    _refuse_map(projection, page=not no_html, instead="with --no-html there is none")
     target = figure or run_dir / FIGURE_FILE
     page = None if no_html else html or run_dir / PAGE_FILE
     _check_targets(target, page, projection)
@@ -76,6 +79,10 @@ def report(
 
         write_page(page, view, projection=projection.value)
         print(f"wrote {page}; open it in a browser")
+
+
+def _refuse_map(projection: Projection, *, page: bool, instead: str) -> None:
+    refuse_unused([Effect("--map", projection is not Projection.auto, page, "places the nodes of the page")], instead)
 
 
 def draw_run(path: Path, estimator: TVClustering, dataset: str) -> None:

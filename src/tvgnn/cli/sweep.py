@@ -52,9 +52,9 @@ def sweep(
     """Try several numbers of clusters and recommend one, or none; known classes are never looked at.
 
     The preset quick trains four times 60 epochs with layers of 32 columns and step 1; --preset paper is much slower.
-    Recommended is the K with all clusters in use whose clusters other seeds find again (stability) and which are
-    denser than those of a random graph (modularity): the largest product of both, or a smaller K within a standard
-    error of it.
+    Recommended is the K with all clusters in use, none a stray node, whose clusters other seeds find again (stability)
+    and which are denser than those of a random graph (modularity): the largest product of both, or a smaller K within
+    a standard error of it.
 
     Writes sweep.csv, labels.csv (one column a K, clusters of different K matched), sweep.json and sweep.png, .pdf.
 

@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from tvgnn.datasets.tu_files import TUFiles
 from tvgnn.datasets.tu_text import read_table
 from tvgnn.errors import DataError
+from tvgnn.graph.column_moments import sufficient_dtype
 from tvgnn.graph.validation import Features
 
 __all__ = ["FeatureKind", "check_options", "node_features", "one_hot_degrees"]
@@ -52,7 +53,7 @@ def node_features(files: TUFiles, features: FeatureKind, num_nodes: int) -> Feat
 
     Returns
     -------
-    array or csr_array of float32
+    array or csr_array of float32, or of float64 where attributes need it
         (num_nodes, columns); CSR where more than 128 columns are one-hot.
 
     Raises
@@ -85,14 +86,14 @@ def one_hot_degrees(degrees: npt.NDArray[Any], max_degree: int) -> tuple[Feature
     return _one_hot(np.minimum(degrees, max_degree), width), note
 
 
-def _attributes(files: TUFiles, num_nodes: int) -> npt.NDArray[np.float32]:
+def _attributes(files: TUFiles, num_nodes: int) -> npt.NDArray[Any]:
     table = _one_line_per_node(files, "node_attributes", num_nodes, real=True)
     with np.errstate(over="ignore"):
-        result = table.astype(np.float32)
+        result = table.astype(sufficient_dtype(table))  # one for all graphs
     if not np.isfinite(result).all():
         line, column = np.argwhere(~np.isfinite(result))[0]
         raise DataError(
-            f"{files.where('node_attributes')}, line {line + 1}: expected finite float32 numbers, got "
+            f"{files.where('node_attributes')}, line {line + 1}: expected finite {result.dtype} numbers, got "
             f"{table[line, column]} in column {column + 1}"
         )
     return result

@@ -5,27 +5,21 @@ from __future__ import annotations
 import os
 import sys
 import time
-import warnings
-from typing import Any, Self, cast
+from typing import Any, Self
 
 import numpy as np
 import torch
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
-from torch import nn
+from sklearn.utils.validation import check_is_fitted
 
-from tvgnn.errors import ClusteringWarning, GraphError
 from tvgnn.estimators import persistence
-from tvgnn.estimators.inputs import NetworkInputs, detached, given_graph, neighbor_settings
-from tvgnn.estimators.new_rows import infer_rows
-from tvgnn.estimators.numbering import largest_first
+from tvgnn.estimators.inference import infer, store_results
+from tvgnn.estimators.inputs import checked_rows, given_graph, neighbor_settings, refuse_graph_making
 from tvgnn.estimators.plans import expected_bytes, prepare, train_network
-from tvgnn.estimators.presets import PRESETS, positive_integer, resolve_parameters
-from tvgnn.graph.feature_tensor import with_chosen_features
+from tvgnn.estimators.presets import PRESETS, check_options, positive_integer, resolve_parameters
 from tvgnn.graph.features import StructuralKind
 from tvgnn.graph.graph import Graph
 from tvgnn.graph.knn.join import with_neighbor_edges
-from tvgnn.losses import asymmetric_norm_loss, total_variation_loss
 from tvgnn.ops import select_backend
 from tvgnn.ops._backends import resolve_device
 from tvgnn.training.memory_estimate import check_memory, parse_bytes, readable
@@ -79,21 +73,23 @@ class TVClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
     mutual, connect : bool, default=False
         Keep edges only where both rows choose each other; join components by a minimum spanning tree. See there.
     knn_weights : {"connectivity", "heat_kernel"}, default="connectivity"
-        Weights of those edges, see there.
+        Weights of those edges, see there. These three are refused where a graph is given.
     features : {"spectral", "degree", "ones"}, default=None
         Features computed from a graph that has none, see `tvgnn.Graph.with_structural_features`.
     backend : str, default="auto"
         See `tvgnn.select_backend`.
     device : str, default="auto"
         A torch device; ``"auto"`` takes a GPU where there is one.
-    feature_norm : {"auto", "l1", "l2", "standardize", None}, default="auto"
-        Rows divided by their L1 or L2 norm, or columns standardised. ``"auto"`` takes ``"l1"`` where features are
-        non-negative and mostly zero (bags of words), else ``"standardize"``.
+    feature_norm : {"auto", "l1", "l2", "standardize", "common-scale", None}, default="auto"
+        Rows divided by their L1 or L2 norm, or columns standardised, or centred and all divided by one number.
+        ``"auto"`` takes ``"l1"`` where features are non-negative and mostly zero (bags of words),
+        ``"common-scale"`` for scores on principal components, else ``"standardize"``.
     precision : {"float32", "bfloat16"}, default="float32"
         ``"bfloat16"`` rounds what enters dense products, which are summed in float32: faster where the processor or
-        GPU multiplies bfloat16 faster, with slightly different results.
+        GPU multiplies bfloat16 faster, with slightly different results. Not with ``preset="quality"``.
     memory : {"normal", "low"}, default="normal"
         ``"low"`` computes activations again instead of keeping them, and gives memory back after every epoch: slower.
+        Not with ``preset="quality"``, which keeps none.
     max_memory : str or int, default=None
         Refuse to train where the estimate ``estimated_bytes_`` is larger: a size such as ``"8GB"``, or bytes.
 
@@ -218,7 +214,8 @@ class TVClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         Raises
         ------
         ValueError
-            A parameter is out of range, ``n_clusters > n_samples``, or X and adjacency do not fit.
+            A parameter is out of range or has no effect with this preset or input, ``n_clusters > n_samples``, or X and
+            adjacency do not fit.
         GraphError
             X holds no features or is not valid; names the row or edge.
         TrainingError
@@ -234,7 +231,10 @@ class TVClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         """
         start = time.perf_counter()
         parameters = resolve_parameters(self.preset, {name: getattr(self, name) for name in PRESETS["paper"]})
+        check_options(self.preset, memory=self.memory, precision=self.precision)
         neighbors = neighbor_settings(self.get_params(deep=False))
+        if adjacency is not None or X is None or isinstance(X, Graph):
+            refuse_graph_making(self.get_params(deep=False))
         limit = parse_bytes(self.max_memory)
         graph = self._graph(X, adjacency)
         self._check_n_clusters(graph.num_nodes)
@@ -244,7 +244,7 @@ class TVClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
             graph = with_neighbor_edges(graph, self.feature_scaling_.transform(graph.x), neighbors)
         k = int(self.n_clusters)
         self.estimated_bytes_ = expected_bytes(self.preset, graph, k, parameters, self.memory, self.precision)
-        check_memory(self.estimated_bytes_, limit, self.memory)
+        check_memory(self.estimated_bytes_, limit, self.memory, encoded=self.preset == "quality")
         if self.verbose and sys.stderr.isatty():  # as the progress line
             print(f"estimated memory of training: {readable(self.estimated_bytes_)}", file=sys.stderr)
         self.graph_ = graph
@@ -264,11 +264,7 @@ class TVClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
             memory=self.memory,
             precision=self.precision,
         )
-        self._number_by_size(inputs)
-        self.loss_, self.loss_history_ = result.loss, result.loss_history
-        self.n_iter_, self.converged_ = result.n_iter, result.converged
-        self.ms_per_epoch_ = 1000 * result.seconds / max(result.n_iter, 1)  # 0: k-means is left as it is
-        self._warn_on_collapse()
+        store_results(self, inputs, result)
         self.fit_seconds_ = time.perf_counter() - start
         return self
 
@@ -288,7 +284,7 @@ class TVClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         ndarray of shape (n_rows,), int64
 
         """
-        return self._infer(X)[0].argmax(1).astype(np.int64)
+        return infer(self, X)[0].argmax(1).astype(np.int64)
 
     def transform(self, X: Any) -> np.ndarray:
         """Embedding of each row, or of each node of a graph: the output of the last GTVConv; see `predict`.
@@ -298,7 +294,7 @@ class TVClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         ndarray of shape (n_rows, hidden_channels), float32
 
         """
-        return self._infer(X)[1]
+        return infer(self, X)[1]
 
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> np.ndarray:
         """Fit and return ``embedding_``."""
@@ -331,22 +327,6 @@ class TVClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
     def _n_features_out(self) -> int:
         return int(self.embedding_.shape[1])
 
-    def _graph(self, X: Any, adjacency: Any) -> Graph:
-        graph = given_graph(X, adjacency, self.features)
-        if graph is not None:
-            self.n_features_in_ = graph.num_features
-            return graph
-        x = self._rows(X, reset=True)
-        self._check_n_clusters(x.shape[0])
-        if adjacency is None:
-            return Graph.from_edge_index(np.empty((2, 0), np.int64), x=x)
-        return Graph.from_scipy(adjacency, x=x)
-
-    def _rows(self, X: Any, *, reset: bool) -> Any:
-        """Check rows of features; values that are not finite are left to `Graph`, which names the row."""
-        dtypes = [np.float32, np.float64]
-        return validate_data(self, detached(X), accept_sparse="csr", dtype=dtypes, ensure_all_finite=False, reset=reset)
-
     def _check_n_clusters(self, n_samples: int) -> None:
         if positive_integer("n_clusters", self.n_clusters) > n_samples:
             raise ValueError(
@@ -354,44 +334,13 @@ class TVClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
                 "ask for fewer clusters"
             )
 
-    def _inputs(self, graph: Graph, width: int) -> NetworkInputs:
-        return NetworkInputs.from_graph(graph, self.feature_scaling_.transform(graph.x), width, self.device_)
-
-    def _number_by_size(self, inputs: NetworkInputs) -> None:
-        """Renumber the clusters inside the last linear layer, so that every later result carries the same numbers."""
-        labels = inputs.given_order(self.model_.infer(inputs.features, inputs.adjacency)[0]).argmax(1)
-        order = torch.tensor(largest_first(labels, self.n_clusters), device=self.device_)
-        last = cast(nn.Linear, self.model_.pool.mlp[-1])
-        with torch.no_grad():
-            last.weight.copy_(last.weight[order])
-            last.bias.copy_(last.bias[order])
-        assignments, embedding = self.model_.infer(inputs.features, inputs.adjacency)
-        self.loss_terms_ = {
-            "total_variation": total_variation_loss(assignments, inputs.adjacency, backend=self.backend).item(),
-            "balance": asymmetric_norm_loss(assignments, rho=self.rho, backend=self.backend).item(),
-        }
-        self.assignments_, self.embedding_ = inputs.given_order(assignments), inputs.given_order(embedding)
-        self.labels_ = self.assignments_.argmax(1).astype(np.int64)
-        self.n_clusters_found_ = int(np.unique(self.labels_).size)
-
-    def _warn_on_collapse(self) -> None:
-        if self.n_clusters_found_ < self.n_clusters:
-            remedy = "ask for fewer" if self.preset == "quality" else "try the preset quality, or more n_init"
-            found = f"{self.n_clusters_found_} of the {self.n_clusters} clusters asked for are in use; {remedy}"
-            warnings.warn(found, ClusteringWarning, stacklevel=3)
-
-    def _infer(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Assignments and embedding of rows or of a graph."""
-        check_is_fitted(self)
-        if isinstance(X, Graph):
-            graph = with_chosen_features(X, self.features, self.graph_)
-            if graph.num_features != self.n_features_in_:
-                raise GraphError(f"expected a graph with {self.n_features_in_} features, got {graph.num_features}")
-            inputs = self._inputs(graph, self.model_.config.hidden_channels)
-            assignments, embedding = self.model_.infer(inputs.features, inputs.adjacency)
-            return inputs.given_order(assignments), inputs.given_order(embedding)
-        if self.features is not None:
-            raise ValueError(f"expected a tvgnn.Graph, as features={self.features!r} are computed from one, got rows")
-        x = self._rows(X, reset=False)
-        rows = Graph.from_edge_index(np.empty((2, 0), np.int64), x=x, dtype=self.graph_.x.dtype).x
-        return infer_rows(self, rows, neighbor_settings(self.get_params(deep=False)))
+    def _graph(self, X: Any, adjacency: Any) -> Graph:
+        graph = given_graph(X, adjacency, self.features)
+        if graph is not None:
+            self.n_features_in_ = graph.num_features
+            return graph
+        x = checked_rows(self, X, reset=True)
+        self._check_n_clusters(x.shape[0])
+        if adjacency is None:
+            return Graph.from_edge_index(np.empty((2, 0), np.int64), x=x)
+        return Graph.from_scipy(adjacency, x=x)

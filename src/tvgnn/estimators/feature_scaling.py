@@ -9,11 +9,13 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
+from tvgnn.estimators.component_scores import are_component_scores
 from tvgnn.graph._normalize import normalize_rows
+from tvgnn.graph.column_moments import column_moments, full_columns, row_blocks
 
-__all__ = ["FEATURE_NORMS", "FeatureScaling", "is_bag_of_words"]
+__all__ = ["FEATURE_NORMS", "FeatureScaling", "is_bag_of_words", "resolution", "standardized"]
 
-FEATURE_NORMS = ("auto", "l1", "l2", "standardize", None)
+FEATURE_NORMS = ("auto", "l1", "l2", "standardize", "common-scale", None)
 _BAG_OF_WORDS_DENSITY = 0.25  # rows with more non-zeros than this are measurements rather than word counts
 
 
@@ -22,8 +24,10 @@ class FeatureScaling:
     """A fitted choice of scaling.
 
     Attributes:
-        kind: ``"l1"`` or ``"l2"`` (rows), ``"standardize"`` (columns) or None.
-        mean: (F,) subtracted from every row, or None; sparse features are never shifted.
+        kind: ``"l1"`` or ``"l2"`` (rows), ``"standardize"`` (columns, each by its own deviation), ``"common-scale"``
+            (columns centred, all divided by one number) or None.
+        mean: (F,) subtracted from every row, or None. Of sparse features only columns without any zero are shifted,
+            which stores no more numbers; the others have 0 here, and there is None where all have.
         scale: (F,) that every row is divided by, or None.
 
     """
@@ -36,8 +40,10 @@ class FeatureScaling:
     def fit(cls, x: Any, kind: str | None) -> FeatureScaling:
         """Choose for features x (N, F), dense or CSR.
 
-        ``"auto"`` takes ``"l1"`` where features are non-negative and mostly zero (bags of words, as in the paper) and
-        ``"standardize"`` otherwise, since dividing rows by their sum would destroy coordinates and brightness.
+        ``"auto"`` takes ``"l1"`` where features are non-negative and mostly zero (bags of words, as in the paper),
+        ``"common-scale"`` for scores on principal components, the last of which are mostly noise that a scale of their
+        own would blow up, and ``"standardize"`` otherwise, since dividing rows by their sum would destroy coordinates
+        and brightness.
 
         Raises:
             ValueError: unknown kind.
@@ -46,16 +52,15 @@ class FeatureScaling:
         if kind not in FEATURE_NORMS:
             raise ValueError(f"expected feature_norm to be one of {FEATURE_NORMS}, got {kind!r}")
         if kind == "auto":
-            kind = "l1" if is_bag_of_words(x) else "standardize"
-        if kind != "standardize":
+            kind = "l1" if is_bag_of_words(x) else "common-scale" if are_component_scores(x) else "standardize"
+        if kind not in ("standardize", "common-scale"):
             return cls(kind)
-        if sp.issparse(x):
-            mean, variance = None, mean_variance_axis(sp.csr_matrix(x), axis=0)[1]
-        else:
-            mean, variance = x.mean(0, dtype=np.float64), x.var(0, dtype=np.float64)
+        mean, variance = _sparse_moments(x) if sp.issparse(x) else column_moments([x])
+        if kind == "common-scale":
+            return cls(kind, mean, np.full(x.shape[1], np.sqrt(variance.mean()) or 1.0))
         deviation = np.sqrt(variance)
         # A column that varies less than rounding does is constant.
-        constant = deviation <= 1e-6 * np.abs(mean if mean is not None else 0.0)
+        constant = deviation <= resolution(x.dtype) * np.abs(mean if mean is not None else 0.0)
         scale = np.where(constant | (deviation == 0), 1.0, deviation)
         return cls(kind, mean, scale)
 
@@ -66,9 +71,44 @@ class FeatureScaling:
         if self.scale is None:
             return x
         if sp.issparse(x):
-            return sp.csr_array(x.multiply(1 / self.scale[None, :])).astype(np.float32)
-        centred = x if self.mean is None else x - self.mean  # fitted to sparse features, which are never shifted
-        return (centred / self.scale).astype(np.float32)
+            return _standardized_sparse(x, self.mean, self.scale)
+        return standardized(x, self.mean, self.scale)
+
+
+def resolution(dtype: np.dtype[Any]) -> float:
+    """Deviation of a column, relative to its mean, below which numbers of this type tell nothing."""
+    return 1e-12 if dtype == np.float64 else 1e-6
+
+
+def standardized(x: np.ndarray, mean: np.ndarray | None, scale: np.ndarray) -> np.ndarray:
+    """``(x - mean) / scale`` of dense x (M, F), in float64 a block of rows at a time; (M, F) float32."""
+    result = np.empty(x.shape, np.float32)
+    for rows in row_blocks(x.shape):
+        result[rows] = (x[rows] if mean is None else x[rows] - mean) / scale
+    return result
+
+
+def _sparse_moments(x: Any) -> tuple[np.ndarray | None, np.ndarray]:
+    """Mean of the columns without zeros, 0 for others, or None where there are none; variance of all columns."""
+    variance = np.asarray(mean_variance_axis(sp.csr_matrix(x), axis=0)[1], np.float64)
+    full = full_columns(x)
+    if not full.size:
+        return None, variance
+    mean = np.zeros(x.shape[1])
+    mean[full], variance[full] = column_moments([x[:, full].toarray()])
+    return mean, variance
+
+
+def _standardized_sparse(x: Any, mean: np.ndarray | None, scale: np.ndarray) -> Any:
+    if mean is None or not mean.any():
+        return sp.csr_array(x.multiply(1 / scale[None, :])).astype(np.float32)
+    # A zero of such a column becomes a number, so these columns are taken out, shifted and put back in full.
+    shifted = np.flatnonzero(mean)
+    dense = standardized(x[:, shifted].toarray(), mean[shifted], scale[shifted])
+    rows, width = dense.shape
+    places = np.tile(shifted, rows), np.arange(rows + 1) * width
+    others = sp.csr_array(x.multiply(np.where(mean == 0, 1 / scale, 0)[None, :])).astype(np.float32)
+    return sp.csr_array(others + sp.csr_array((dense.ravel(), *places), shape=x.shape))
 
 
 def is_bag_of_words(x: Any) -> bool:

@@ -12,7 +12,9 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from tvgnn.errors import GraphError
+from tvgnn.estimators.feature_scaling import resolution, standardized
 from tvgnn.graph.adapters import single_value
+from tvgnn.graph.column_moments import column_moments
 from tvgnn.graph.graph import Graph
 from tvgnn.graph.validation import as_array, is_missing
 
@@ -123,8 +125,8 @@ class ColumnScaling:
 
     """
 
-    mean: npt.NDArray[np.float32]
-    scale: npt.NDArray[np.float32]
+    mean: npt.NDArray[np.floating[Any]]
+    scale: npt.NDArray[np.floating[Any]]
 
     @classmethod
     def fit(cls, graphs: list[Graph], kind: str | None) -> Self:
@@ -138,7 +140,7 @@ class ColumnScaling:
         if kind is not None and not (isinstance(kind, str) and kind == "auto"):
             raise ValueError(f"expected feature_norm to be 'auto' or None, got {kind!r}")
         width = graphs[0].num_features
-        mean, scale = np.zeros(width, np.float32), np.ones(width, np.float32)
+        mean, scale = np.zeros(width), np.ones(width)
         _check_range(graphs)
         nodes = sum(graph.num_nodes for graph in graphs)
         if kind is None or nodes == 0:
@@ -147,10 +149,16 @@ class ColumnScaling:
             x = sp.csc_array(sp.vstack([sp.csr_array(graph.x) for graph in graphs])).astype(np.float64)
             measured, centre, spread = _sparse_moments(x)
         else:
-            x = np.concatenate([graph.x for graph in graphs]).astype(np.float64)
-            measured, centre, spread = np.any((x != 0) & (x != 1), axis=0), x.mean(axis=0), x.std(axis=0)
+            parts = [graph.x for graph in graphs]
+            measured = np.any([np.any((part != 0) & (part != 1), axis=0) for part in parts], axis=0)
+            centre, variance = column_moments(parts)
+            spread = np.sqrt(variance)
         # a column that varies less than rounding does is constant
-        varies = (spread > 1e-6 * np.abs(centre)) & (spread > np.finfo(np.float32).tiny)
+        kinds = {graph.x.dtype for graph in graphs}
+        told = resolution(np.result_type(*kinds))
+        varies = (spread > told * np.abs(centre)) & (spread > np.finfo(np.float32).tiny)
+        if len(kinds) > 1:  # 0.1 differs between the two types
+            varies &= _varies_in_float32(graphs)
         mean[measured] = centre[measured]
         scale[measured] = np.where(varies, spread, 1)[measured]
         return cls(mean, scale)
@@ -163,8 +171,7 @@ class ColumnScaling:
     def rows(self, x: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
         """Scale dense features (N, F), float32; what float32 cannot hold becomes infinite."""
         with np.errstate(over="ignore"):
-            scaled = x if self.is_identity else (x - self.mean) / self.scale
-            return scaled.astype(np.float32, copy=False)
+            return x.astype(np.float32, copy=False) if self.is_identity else standardized(x, self.mean, self.scale)
 
 
 def _check_range(graphs: list[Graph]) -> None:
@@ -175,6 +182,18 @@ def _check_range(graphs: list[Graph]) -> None:
             raise GraphError(
                 f"expected features that float32 can hold, got larger ones in graph {number}; rescale them"
             )
+
+
+def _varies_in_float32(graphs: list[Graph]) -> npt.NDArray[np.bool_]:
+    """Columns (F,) that hold different numbers after rounding."""
+
+    def ends(x: Any) -> list[Any]:
+        found = (x.min(axis=0), x.max(axis=0))
+        return [np.asarray(one.toarray() if sp.issparse(one) else one, np.float32).ravel() for one in found]
+
+    low, high = zip(*(ends(graph.x) for graph in graphs), strict=True)
+    varies: npt.NDArray[np.bool_] = np.min(low, axis=0) < np.max(high, axis=0)
+    return varies
 
 
 def _sparse_moments(x: Any) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any]]:

@@ -8,7 +8,8 @@ from typing import Any, Self
 
 import numpy as np
 import torch
-from sklearn.utils.validation import check_array
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_array, validate_data
 from torch import Tensor
 
 from tvgnn.errors import GraphError
@@ -25,14 +26,21 @@ from tvgnn.graph.sparse_matrix import SparseMatrix
 from tvgnn.graph.validation import as_array, torch_to_scipy
 from tvgnn.models.node_clustering import NodeClusteringConfig
 from tvgnn.training.memory_estimate import training_bytes
+from tvgnn.wording import setting
 
 __all__ = [
+    "GRAPH_MAKING",
     "NetworkInputs",
     "as_graph",
+    "checked_rows",
     "given_graph",
     "joined",
     "neighbor_settings",
+    "refuse_graph_making",
 ]
+
+GRAPH_MAKING = {"mutual": False, "connect": False, "knn_weights": "connectivity"}
+"""Parameters of `TVClustering` that only matter while a graph is made of rows, and their defaults."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,6 +88,25 @@ def neighbor_settings(parameters: Mapping[str, Any]) -> NeighborSettings:
         raise ValueError(str(error).replace("weights must", "knn_weights must")) from None
 
 
+def refuse_graph_making(parameters: Mapping[str, Any]) -> None:
+    """Refuse parameters that make a graph of rows where one is given.
+
+    Raises:
+        ValueError: one of `GRAPH_MAKING` is not its default; or one that finds neighbours of new rows, where there can
+            be none as the features are computed from the graph.
+
+    """
+    unused = dict(GRAPH_MAKING)
+    if parameters.get("features") is not None:
+        unused |= {"n_neighbors": 15, "metric": "euclidean"}
+    for name, default in unused.items():
+        if parameters[name] != default:
+            raise ValueError(
+                f"expected {setting(name, default)} where a graph is given, got {parameters[name]!r}, which makes a "
+                "graph of rows; leave it out, or pass the features without a graph"
+            )
+
+
 def given_graph(X: Any, adjacency: Any, features: StructuralKind | None) -> Graph | None:
     """Return the graph that a caller gives, with features, or None where X holds rows.
 
@@ -104,6 +131,27 @@ def given_graph(X: Any, adjacency: Any, features: StructuralKind | None) -> Grap
     return None
 
 
+def checked_rows(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
+    """Rows of features as scikit-learn checks them; values that are not finite are left to `Graph`, which names them.
+
+    Parameters:
+        estimator: learns the number of features where ``reset``, else has to have learned the same.
+        X: array-like, sparse matrix or tensor of shape (n_rows, n_features).
+        reset: whether this is a fit.
+
+    """
+    x = detached(X)
+    dtypes = _kept_dtypes(x)
+    return validate_data(estimator, x, accept_sparse="csr", dtype=dtypes, ensure_all_finite=False, reset=reset)
+
+
+def _kept_dtypes(x: Any) -> list[type[np.floating[Any]]]:
+    """Types that scikit-learn leaves as they are, the first for others: float64 unless float32 holds them exactly."""
+    kind = getattr(x, "dtype", None)
+    narrow = isinstance(kind, np.dtype) and kind.kind in "biuf" and np.result_type(kind, np.float32) == np.float32
+    return [np.float32, np.float64] if narrow else [np.float64, np.float32]
+
+
 def as_graph(X: Any, adjacency: Any, parameters: Mapping[str, Any]) -> Graph:
     """Graph on which `TVClustering(**parameters).fit` trains, built once where many fits share it.
 
@@ -115,7 +163,8 @@ def as_graph(X: Any, adjacency: Any, parameters: Mapping[str, Any]) -> Graph:
     graph = given_graph(X, adjacency, parameters.get("features"))
     if graph is not None:
         return graph
-    x = check_array(detached(X), accept_sparse="csr", dtype=[np.float32, np.float64], ensure_all_finite=False)
+    rows = detached(X)
+    x = check_array(rows, accept_sparse="csr", dtype=_kept_dtypes(rows), ensure_all_finite=False)
     if adjacency is not None:
         return Graph.from_scipy(adjacency, x=x)
     return joined(Graph.from_edge_index(np.empty((2, 0), np.int64), x=x), parameters)

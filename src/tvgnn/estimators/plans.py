@@ -48,12 +48,10 @@ def expected_bytes(
     """Peak of what training will add to the memory of the process.
 
     Raises:
-        ValueError: a value is out of range, or an option that the preset does not have.
+        ValueError: a value is out of range.
 
     """
     if preset == "quality":
-        if precision != "float32":
-            raise ValueError(f"expected precision='float32' with preset='quality', got {precision!r}")
         return quality_bytes(graph, graph.x, parameters["hidden_channels"])
     extra = {"num_layers": parameters["num_layers"] + 1} if preset == "quick" else {}
     config = network_config(graph.num_features, n_clusters, parameters | extra)

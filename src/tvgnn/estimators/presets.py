@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from numbers import Real
 from typing import Any
 
-__all__ = ["PRESETS", "positive_integer", "preset_without_name", "resolve_parameters"]
+from tvgnn.wording import setting
+
+__all__ = ["PRESETS", "check_options", "positive_integer", "preset_without_name", "resolve_parameters"]
 
 _PAPER: dict[str, Any] = {
     # Hansen & Bianchi (2023), table 5, vertex clustering; patience and tol are ours: the paper trains 10,000 epochs.
@@ -99,7 +102,31 @@ def resolve_parameters(preset: str, given: dict[str, Any]) -> dict[str, Any]:
             values[name] = positive_integer(name, values[name], least=0 if name == "mlp_channels" else 1)
         elif values[name] is not None and not isinstance(default, str) and not isinstance(values[name], Real):
             raise ValueError(f"expected {name} to be a number, got {values[name]!r}")
+    if not 0 <= values["tol"] < math.inf:
+        raise ValueError(f"expected tol to be a number >= 0, got {values['tol']!r}")
+    if not 0 < values["learning_rate"] < math.inf:
+        raise ValueError(f"expected a positive learning_rate, got {values['learning_rate']!r}")
     return values
+
+
+def check_options(preset: str, *, memory: Any, precision: Any) -> None:
+    """Refuse how to compute where the preset does not compute so.
+
+    Raises:
+        ValueError: another value than the default with ``"quality"``, whose encoder is not trained.
+
+    """
+    if preset != "quality":
+        return
+    for name, given, default, why in (
+        ("precision", precision, "float32", "its sums are taken in float32"),
+        ("memory", memory, "normal", "it keeps no activations that could be computed again"),
+    ):
+        if given != default:
+            raise ValueError(
+                f"expected {setting(name, default)} with {setting('preset', preset)}, got {given!r}: {why}; leave it "
+                f"out, or take {setting('preset', 'paper')}"
+            )
 
 
 def positive_integer(name: str, value: Any, least: int = 1) -> int:

@@ -38,6 +38,8 @@ class SweepRow:
         Nodes of each cluster, the largest first.
     seconds : float
         Time of all its runs.
+    n_strays : int
+        Clusters in use that are none: see `tvgnn.metrics.stray_clusters`.
 
     """
 
@@ -54,11 +56,12 @@ class SweepRow:
     score_error: float
     sizes: tuple[int, ...]
     seconds: float = 0.0
+    n_strays: int = 0
 
     @property
     def all_in_use(self) -> bool:
-        """Whether no cluster is empty."""
-        return self.n_clusters_found == self.n_clusters
+        """Whether no cluster is empty, or a stray node or two that belong to another one."""
+        return self.n_clusters_found == self.n_clusters and not self.n_strays
 
 
 @dataclass(frozen=True)
@@ -81,14 +84,15 @@ class Recommendation:
 def recommend(rows: Sequence[SweepRow], random_modularity: float) -> Recommendation:
     """Recommend the K whose clusters are dense beyond chance and found again from other initial weights.
 
-    Of the K with all clusters in use the smallest is taken whose score is within one standard error of the largest,
-    ``score = stability * (modularity - random modularity)``: what is above that may be the luck of the seeds. Neither
-    factor would do alone. Stability, though corrected for chance, is 1 for trivial splits, such as the two halves of an
-    elongated cloud. Modularity is corrected for small K, at most ``1 - 1/K``, but arbitrary cuts through a ring, a grid
-    or a neighbour graph have a large one too. Their product is the modularity that other seeds find again. The
-    stability is that of the half of the seeds with the lower losses: where the others ended in a poor minimum, as their
-    loss tells, that speaks of training, not of the data. No K is recommended where no modularity exceeds the random one
-    (a random graph of the same degrees has as good communities) or where even the seeds of the best score agree poorly.
+    Of the K with all clusters in use, none of them a stray, the smallest is taken whose score is within one standard
+    error of the largest, ``score = stability * (modularity - random modularity)``: what is above that may be the luck
+    of the seeds. Neither factor would do alone. Stability, though corrected for chance, is 1 for trivial splits, such
+    as the two halves of an elongated cloud. Modularity is corrected for small K, at most ``1 - 1/K``, but arbitrary
+    cuts through a ring, a grid or a neighbour graph have a large one too. Their product is the modularity that other
+    seeds find again. The stability is that of the half of the seeds with the lower losses: where the others ended in a
+    poor minimum, as their loss tells, that speaks of training, not of the data. No K is recommended where no modularity
+    exceeds the random one (a random graph of the same degrees has as good communities) or where even the seeds of the
+    best score agree poorly.
 
     Parameters
     ----------
@@ -99,7 +103,11 @@ def recommend(rows: Sequence[SweepRow], random_modularity: float) -> Recommendat
     """
     used = [row for row in rows if row.all_in_use and row.n_clusters > 1]
     if not used:
-        return Recommendation(None, "no K of at least 2 has all its clusters in use; try fewer clusters or more epochs")
+        return Recommendation(
+            None,
+            "no K of at least 2 has all its clusters in use, each with more edges inside than to any other; try fewer "
+            "clusters or more epochs",
+        )
     densest = max(used, key=lambda row: row.modularity)
     if densest.modularity <= random_modularity:
         return Recommendation(

@@ -92,9 +92,9 @@ def _in_processes(jobs: Iterator[J], work: Callable[[J], R], workers: Workers) -
 
     def start() -> Any:
         variables = dict.fromkeys(_THREAD_VARIABLES, str(workers.threads))  # read when libraries are loaded
-        return ProcessPoolExecutor(
-            workers.jobs, env=variables, initializer=_start_worker, initargs=(workers.threads, os.getpid())
-        )
+        # `work` may hold a graph: it goes to each process once, and not with each job
+        arguments = (workers.threads, os.getpid(), work)
+        return ProcessPoolExecutor(workers.jobs, env=variables, initializer=_start_worker, initargs=arguments)
 
     pool = start()
     pending: dict[Any, J] = {}
@@ -107,10 +107,10 @@ def _in_processes(jobs: Iterator[J], work: Callable[[J], R], workers: Workers) -
     def submit(job: J) -> Any:
         with held_interrupts():
             try:
-                return pool.submit(work, job)
+                return pool.submit(_work_on, job)
             except BrokenProcessPool:  # a process died since the last look
                 again()
-                return pool.submit(work, job)
+                return pool.submit(_work_on, job)
 
     def died(future: Any) -> bool:
         return isinstance(future.exception(), BrokenProcessPool)
@@ -139,6 +139,15 @@ def _in_processes(jobs: Iterator[J], work: Callable[[J], R], workers: Workers) -
         pool.shutdown(kill_workers=True)
 
 
-def _start_worker(threads: int, parent: int) -> None:
+_of_this_process: list[Callable[[Any], Any]] = []
+"""In a process of a pool: what it does with each job."""
+
+
+def _start_worker(threads: int, parent: int, work: Callable[[Any], Any]) -> None:
     end_with(parent)
     use_threads(threads)
+    _of_this_process[:] = [work]
+
+
+def _work_on(job: Any) -> Any:
+    return _of_this_process[0](job)

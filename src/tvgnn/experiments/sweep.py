@@ -34,6 +34,7 @@ from tvgnn.metrics import (
     pairwise_ari_error,
     partition_cuts,
     random_modularity,
+    stray_clusters,
 )
 from tvgnn.records import ClusteringRecord, read_records
 
@@ -84,9 +85,9 @@ def sweep_n_clusters(
 ) -> SweepResult:
     """Cluster with each of several K and several seeds, compare, and recommend a K without looking at labels.
 
-    The rule is that of `tvgnn.experiments.choice_of_k.recommend`: of the K whose clusters are all in use, the one with
-    the largest product of stability over the seeds and modularity above that of a random graph of the same degrees, or
-    a smaller one within a standard error of that.
+    The rule is that of `tvgnn.experiments.choice_of_k.recommend`: of the K whose clusters are all in use, none of them
+    a stray node that has its edges elsewhere, the one with the largest product of stability over the seeds and
+    modularity above that of a random graph of the same degrees, or a smaller one within a standard error of that.
 
     Parameters
     ----------
@@ -261,6 +262,7 @@ def _row(
         score_error=stability[2] * abs(cuts.modularity - chance),
         sizes=tuple(sorted(sizes.tolist(), reverse=True)),
         seconds=sum(record.seconds or 0.0 for record in runs),
+        n_strays=int(stray_clusters(adjacency, found, k).sum()),
     )
 
 

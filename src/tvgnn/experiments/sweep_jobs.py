@@ -10,7 +10,8 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 
-from tvgnn.estimators.presets import PRESETS, positive_integer, resolve_parameters
+from tvgnn.estimators.inputs import GRAPH_MAKING
+from tvgnn.estimators.presets import PRESETS, check_options, positive_integer, resolve_parameters
 from tvgnn.experiments.clustering import ClusteringJob
 from tvgnn.graph.graph import Graph
 
@@ -68,6 +69,10 @@ class SweepJob(ClusteringJob):
         """Of every run, to compare them and to average them."""
         return "labels", "assignments"
 
+    def estimator(self, max_epochs: int | None = None) -> Any:
+        """Return the unfitted method, for a graph that is made already."""
+        return super().estimator(max_epochs).set_params(**GRAPH_MAKING)
+
 
 def sweep_jobs(
     name: str,
@@ -124,6 +129,9 @@ def _checked(options: dict[str, Any]) -> int:
     for name in options:
         if name not in known:
             raise ValueError(f"expected parameters of TVClustering, got {name!r}; known are {', '.join(sorted(known))}")
+    check_options(
+        options["preset"], memory=options.get("memory", "normal"), precision=options.get("precision", "float32")
+    )
     resolved = resolve_parameters(options["preset"], {name: options.get(name) for name in PRESETS["paper"]})
     max_iter: int = resolved["max_iter"]
     options.pop("max_iter", None)  # a field of its own

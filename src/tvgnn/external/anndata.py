@@ -81,7 +81,7 @@ def tv_clustering(
     copy : bool, default False
         Return a copy with the results and leave ``adata`` as it is.
     **parameters
-        Of :class:`tvgnn.TVClustering`, such as ``n_init=3`` or ``connect=True``. Without ``preset`` it is
+        Of :class:`tvgnn.TVClustering`, such as ``n_init=3``. Without ``preset`` it is
         ``"quality"``, or ``"paper"`` where a parameter is given that only it has, such as ``delta_coeff``.
 
     Returns

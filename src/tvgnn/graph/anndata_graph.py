@@ -164,7 +164,7 @@ def from_anndata(
     library_key: str | None = None,
     n_spatial_neighbors: int = 15,
     y: Any = None,
-    dtype: Any = "float32",
+    dtype: Any = "auto",
 ) -> Graph:
     """Build from an ``anndata.AnnData``, one node a cell; ids are its ``obs_names``.
 

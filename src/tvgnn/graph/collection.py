@@ -123,7 +123,8 @@ class GraphCollection:
         if not sp.issparse(self._x):
             return _joined(self._x, nodes).astype(np.float32, copy=False)
         parts = [self._x[part].toarray() for part in nodes]
-        return self._prepare(np.concatenate(parts) if parts else np.empty((0, self.num_features), np.float32))
+        rows = np.concatenate(parts) if parts else np.empty((0, self.num_features), np.float32)
+        return self._prepare(rows).astype(np.float32, copy=False)
 
 
 def _joined(array: npt.NDArray[Any], parts: list[slice]) -> npt.NDArray[Any]:
@@ -134,8 +135,8 @@ def _stacked_rows(features: list[Any], sparse: bool) -> Any:
     """Features of all nodes: CSR where some are, since one-hot degrees are mostly zeros; else float32, or bytes where
     they hold nothing but 0 and 1, as one-hot labels do: the graphs themselves often keep theirs in memory too.
     """
-    if sparse:
-        return sp.csr_array(sp.vstack([sp.csr_array(x) for x in features], "csr"), dtype=np.float32)
+    if sparse:  # not prepared yet, so float64 stays
+        return sp.csr_array(sp.vstack([sp.csr_array(x) for x in features], "csr"))
     if all(((x == 0) | (x == 1)).all() for x in features):
         return np.concatenate([x.astype(np.uint8) for x in features])
     with np.errstate(over="ignore"):

@@ -46,7 +46,7 @@ class Graph:
     weights
         (2E,) float32, all ones where ``is_weighted`` is false.
     x
-        (N, F) float32 (or float64 on request), dense or ``scipy.sparse.csr_array``, or None.
+        (N, F) float32, or float64 where that would blur them or on request; dense or ``csr_array``, or None.
     y
         (N,) int64 class codes, -1 where unknown, or None; ``class_names[code]`` is the caller's label.
     node_ids
@@ -123,10 +123,10 @@ class Graph:
     def with_features(self, x: Any, *, dtype: Any = None) -> Self:
         """Return the graph with features ``x`` (N, F), checked as in the constructors; None removes them.
 
-        ``dtype`` is that of the present features by default, float32 where there are none.
+        ``dtype`` is by default float64 where the present features are, else ``"auto"``.
         """
         if dtype is None:
-            dtype = "float32" if self.x is None else self.x.dtype
+            dtype = "float64" if self.x is not None and self.x.dtype == np.float64 else "auto"
         return replace(self, x=None if x is None else as_features(x, self.node_ids, as_float_dtype(dtype)))
 
     def with_labels(self, y: Any) -> Self:
@@ -182,7 +182,7 @@ class Graph:
         x: Any = None,
         y: Any = None,
         node_ids: Any = None,
-        dtype: Any = "float32",
+        dtype: Any = "auto",
     ) -> Self:
         """Build from a (2, M) array or tensor of directed entries, as in PyTorch Geometric.
 
@@ -201,7 +201,8 @@ class Graph:
         node_ids
             N distinct hashable ids, default ``range(N)``.
         dtype
-            Type of the features, ``"float32"`` or ``"float64"``.
+            Type of the features: ``"float32"``, ``"float64"``, or ``"auto"``, which is float32 unless a column lies so
+            far from 0 that its differences would be lost, such as Unix times.
 
         Raises
         ------
@@ -218,7 +219,7 @@ class Graph:
 
     @classmethod
     def from_scipy(
-        cls, adjacency: Any, x: Any = None, y: Any = None, node_ids: Any = None, *, dtype: Any = "float32"
+        cls, adjacency: Any, x: Any = None, y: Any = None, node_ids: Any = None, *, dtype: Any = "auto"
     ) -> Self:
         """Build from a square (N, N) sparse matrix or dense array; ``a[i, j]`` is the weight from i to j.
 
@@ -243,7 +244,7 @@ class Graph:
         node_ids: Any = None,
         x: Any = None,
         y: Any = None,
-        dtype: Any = "float32",
+        dtype: Any = "auto",
     ) -> Self:
         """Build from a table with one row per undirected edge, naming nodes by ids of any hashable type.
 
@@ -278,7 +279,7 @@ class Graph:
         label: str | None = None,
         weight: str | None = "weight",
         *,
-        dtype: Any = "float32",
+        dtype: Any = "auto",
     ) -> Self:
         """Build from a networkx graph, keeping its node names and their order.
 
@@ -298,7 +299,7 @@ class Graph:
         return cls._from_raw(adapters.read_networkx(graph, features, label, weight), dtype)
 
     @classmethod
-    def from_pyg(cls, data: Any, *, dtype: Any = "float32") -> Self:
+    def from_pyg(cls, data: Any, *, dtype: Any = "auto") -> Self:
         """Build from a ``torch_geometric.data.Data``; ``x``, ``y``, ``edge_weight`` and ``num_nodes`` are used.
 
         ``y`` with one entry per node gives ``y``; with a single one for several nodes it gives ``label``.
@@ -322,7 +323,7 @@ class Graph:
         random_state: int = 0,
         y: Any = None,
         node_ids: Any = None,
-        dtype: Any = "float32",
+        dtype: Any = "auto",
     ) -> Self:
         """Build the k-nearest-neighbour graph of the rows of ``x``; ``report.notes`` says how.
 

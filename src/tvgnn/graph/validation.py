@@ -11,6 +11,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from tvgnn.errors import GraphError
+from tvgnn.graph.column_moments import sufficient_dtype
 
 __all__ = [
     "Features",
@@ -49,12 +50,14 @@ def as_array(value: Any, name: str) -> npt.NDArray[Any]:
         raise GraphError(f"{name} must be a rectangular array, got rows of unequal length: {error}") from None
 
 
-def as_float_dtype(dtype: Any) -> np.dtype[Any]:
-    """Return the NumPy type for ``dtype``, which is ``"float32"`` or ``"float64"``."""
+def as_float_dtype(dtype: Any) -> np.dtype[Any] | None:
+    """Return the NumPy type for ``dtype``, ``"float32"`` or ``"float64"``, and None for ``"auto"``."""
+    if isinstance(dtype, str) and dtype == "auto":
+        return None
     for allowed in (np.float32, np.float64):
         if dtype is not None and dtype in (allowed, allowed.__name__, np.dtype(allowed)):
             return np.dtype(allowed)
-    raise GraphError(f"dtype must be 'float32' or 'float64', got {dtype!r}")
+    raise GraphError(f"dtype must be 'auto', 'float32' or 'float64', got {dtype!r}")
 
 
 def is_missing(value: Any) -> bool:
@@ -71,7 +74,7 @@ def name_node(index: int, node_ids: Sequence[Hashable]) -> str:
     return f"node {index}" if node_id == index else f"node {node_id!r} (index {index})"
 
 
-def as_features(x: Any, node_ids: Sequence[Hashable], dtype: np.dtype[Any]) -> Features:
+def as_features(x: Any, node_ids: Sequence[Hashable], dtype: np.dtype[Any] | None) -> Features:
     """Return ``x`` as a read-only ``(N, F)`` array or CSR array of ``dtype``, finite, owned by the result.
 
     Parameters
@@ -81,7 +84,7 @@ def as_features(x: Any, node_ids: Sequence[Hashable], dtype: np.dtype[Any]) -> F
     node_ids
         The N ids, for messages and for the expected number of rows.
     dtype
-        float32 or float64.
+        float32 or float64; None for `sufficient_dtype`.
 
     Raises
     ------
@@ -95,6 +98,7 @@ def as_features(x: Any, node_ids: Sequence[Hashable], dtype: np.dtype[Any]) -> F
     if array.ndim == 1:
         array = array[:, None]
     _check_feature_shape(array.shape, node_ids)
+    dtype = dtype or sufficient_dtype(array)
     with np.errstate(over="ignore"):  # an overflow shows as inf, which the next check names
         result = np.array(array, dtype=dtype, order="C", copy=True)
     # min and max carry NaN and inf without an N x F temporary
@@ -105,20 +109,24 @@ def as_features(x: Any, node_ids: Sequence[Hashable], dtype: np.dtype[Any]) -> F
     return result
 
 
-def _sparse_features(x: Any, node_ids: Sequence[Hashable], dtype: np.dtype[Any]) -> Features:
+def _sparse_features(x: Any, node_ids: Sequence[Hashable], dtype: np.dtype[Any] | None) -> Features:
     _check_feature_type(x.dtype)
     if x.ndim == 1:
         x = x.reshape((-1, 1))
     _check_feature_shape(x.shape, node_ids)
     with np.errstate(over="ignore"):
         # counts of a bool or small integer matrix must not wrap when duplicates are summed: cast first
-        result = sp.csr_array(x.astype(dtype), copy=True)
+        first = dtype or np.result_type(x.dtype, np.float32)
+        result = sp.csr_array(x.astype(first), copy=True)
         result.sum_duplicates()
-    result.eliminate_zeros()
+        result.eliminate_zeros()
+        dtype = dtype or sufficient_dtype(result)
+        result = result.astype(dtype, copy=False)
+    result.eliminate_zeros()  # what the cast made 0 too
     if result.nnz and not (np.isfinite(result.data.min()) and np.isfinite(result.data.max())):
-        first = int(np.argmax(~np.isfinite(result.data)))
-        row = int(np.searchsorted(result.indptr, first, side="right")) - 1
-        _raise_not_finite(row, int(result.indices[first]), result.data[first], node_ids, dtype)
+        place = int(np.argmax(~np.isfinite(result.data)))
+        row = int(np.searchsorted(result.indptr, place, side="right")) - 1
+        _raise_not_finite(row, int(result.indices[place]), result.data[place], node_ids, dtype)
     for part in (result.data, result.indices, result.indptr):
         part.setflags(write=False)
     return result

@@ -39,7 +39,7 @@ def read_graph(
     header: bool | None = None,
     weight_column: str | int | Literal["auto"] | None = "auto",
     node_attributes: Sequence[str] | None = None,
-    dtype: str = "float32",
+    dtype: str = "auto",
 ) -> Graph:
     """Read a graph from files.
 
@@ -64,7 +64,7 @@ def read_graph(
     node_attributes
         Names of numeric node attributes of GraphML and GEXF that form the features.
     dtype
-        Type of the features, ``"float32"`` or ``"float64"``.
+        Type of the features: ``"auto"``, ``"float32"`` or ``"float64"``, as of `tvgnn.Graph`.
 
     Raises
     ------
@@ -105,7 +105,7 @@ def read_named_graph(
     header: bool | None = None,
     weight_column: str | int | Literal["auto"] | None = "auto",
     node_attributes: Sequence[str] | None = None,
-    dtype: str = "float32",
+    dtype: str = "auto",
 ) -> NamedGraph:
     """Read a graph as :func:`read_graph` does, and the names of its features."""
     path = require_file(edges)
@@ -144,7 +144,7 @@ def read_nodes(
     *,
     delimiter: str | None = None,
     header: bool | None = None,
-    dtype: str = "float32",
+    dtype: str = "auto",
 ) -> Graph:
     """Read nodes without edges from a features file.
 
@@ -179,7 +179,7 @@ def read_named_nodes(
     *,
     delimiter: str | None = None,
     header: bool | None = None,
-    dtype: str = "float32",
+    dtype: str = "auto",
 ) -> NamedGraph:
     """Read nodes as :func:`read_nodes` does, and the names of their features."""
     nodes = read_features(features, delimiter=delimiter, header=header, dtype=dtype)

@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from tvgnn.errors import DataError
+from tvgnn.graph.column_moments import sufficient_dtype
 from tvgnn.io._arrays import read_array, read_matrix
 from tvgnn.io._cells import is_missing_mark, is_name, is_number, remedy, shown
 from tvgnn.io._node_table import ID_NAMES, NODE_LIKE_NAMES, NodeTable, plain_name
@@ -21,7 +22,7 @@ _LABEL_NAMES = frozenset(("label", "labels", "class", "class_label", "y", "targe
 
 
 def read_features(
-    path: str | Path, *, delimiter: str | None = None, header: bool | None = None, dtype: str = "float32"
+    path: str | Path, *, delimiter: str | None = None, header: bool | None = None, dtype: str = "auto"
 ) -> NodeTable:
     """Read node features.
 
@@ -33,7 +34,7 @@ def read_features(
     delimiter, header
         As in :func:`tvgnn.io.edges.read_edges`; text only.
     dtype
-        ``"float32"`` or ``"float64"``, for numbers in text.
+        ``"auto"``, ``"float32"`` or ``"float64"``, as of `tvgnn.Graph`, for numbers in text.
 
     Returns
     -------
@@ -64,12 +65,16 @@ def read_features(
     _check_header(table)
     ids: list[int | str] = []
     try:
-        values = np.loadtxt(_without_ids(table, ids), dtype=dtype, delimiter=_BETWEEN, comments=None, ndmin=2)
+        first = "float64" if dtype == "auto" else dtype
+        values = np.loadtxt(_without_ids(table, ids), dtype=first, delimiter=_BETWEEN, comments=None, ndmin=2)
     except DataError:
         raise
     except (ValueError, OverflowError) as error:
         raise _explain(table, error) from None
     node_ids = _unique(ids, table)
+    if dtype == "auto":
+        with np.errstate(over="ignore"):
+            values = values.astype(sufficient_dtype(values), copy=False)
     _check_finite(values, node_ids, table)
     notes = table.note("a node", "begin it with node_id", "put a header above it that begins with node_id")
     return NodeTable(values, node_ids, table.path, table, notes)

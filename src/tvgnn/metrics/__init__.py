@@ -21,6 +21,7 @@ from tvgnn.metrics.labels import (
     normalized_mutual_info,
 )
 from tvgnn.metrics.stability import mean_pairwise_ari, pairwise_ari_error, random_modularity
+from tvgnn.metrics.strays import stray_clusters
 
 __all__ = [
     "PartitionCuts",
@@ -44,4 +45,5 @@ __all__ = [
     "random_modularity",
     "ratio_cut",
     "sharpness",
+    "stray_clusters",
 ]

@@ -31,9 +31,9 @@ def sweep_figure(
     Parameters
     ----------
     rows : sequence of mapping
-        With ``n_clusters``, ``n_clusters_found``, ``stability``, ``stability_of_best``, ``modularity``, ``score``,
-        ``loss``, ``total_variation``, ``conductance`` and ``sharpness``; ascending in K. A K with empty clusters has
-        hollow points.
+        With ``n_clusters``, ``n_clusters_found``, ``n_strays``, ``stability``, ``stability_of_best``, ``modularity``,
+        ``score``, ``loss``, ``total_variation``, ``conductance`` and ``sharpness``; ascending in K. A K with empty
+        clusters or strays has hollow points.
     sizes : mapping of int to sequence of int
         By K, nodes of the clusters under their matched numbers, the position: a cluster keeps its colour.
     recommended : int or None
@@ -57,7 +57,7 @@ def sweep_figure(
     --------
     >>> names = ("stability", "stability_of_best", "modularity", "score")
     >>> names += ("loss", "total_variation", "conductance", "sharpness")
-    >>> row = {"n_clusters": 2, "n_clusters_found": 2, **dict.fromkeys(names, 0.5)}
+    >>> row = {"n_clusters": 2, "n_clusters_found": 2, "n_strays": 0, **dict.fromkeys(names, 0.5)}
     >>> len(sweep_figure([row], {2: [3, 2]}, recommended=2).axes)
     3
     """
@@ -89,13 +89,13 @@ def sweep_figure(
 
 def _draw_curves(axes: Axes, rows: Sequence[Mapping[str, Any]], names: Sequence[str], title: str) -> None:
     ks = [row["n_clusters"] for row in rows]
-    full = np.array([row["n_clusters_found"] == row["n_clusters"] for row in rows])
+    full = np.array([row["n_clusters_found"] - row["n_strays"] == row["n_clusters"] for row in rows])
     for number, name in enumerate(names):
         values = np.array([row[name] for row in rows], dtype=np.float64)
         color = COLORS[number]
         axes.plot(ks, values, color=color, linewidth=1.4, label=name.replace("_", " "))
         axes.scatter(ks, values, s=22, color=[color if one else "white" for one in full], edgecolors=color, zorder=3)
-    axes.set_title(title if full.all() else f"{title} (hollow: empty clusters)", fontsize=10)
+    axes.set_title(title if full.all() else f"{title} (hollow: empty clusters or strays)", fontsize=10)
     axes.grid(alpha=0.3)
 
 

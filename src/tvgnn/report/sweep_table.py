@@ -25,7 +25,7 @@ _NUMBERS = {
 
 
 def sweep_table(rows: Sequence[Mapping[str, Any]], recommended: int | None = None) -> Table:
-    """Return one line a number of clusters, the recommended one in bold and empty clusters in red.
+    """Return one line a number of clusters, the recommended one in bold and empty clusters or strays in red.
 
     Parameters
     ----------
@@ -36,8 +36,8 @@ def sweep_table(rows: Sequence[Mapping[str, Any]], recommended: int | None = Non
 
     Examples
     --------
-    >>> row = {"n_clusters": 2, "n_clusters_found": 1, "sizes": (5, 0), **dict.fromkeys(_NUMBERS, 0.5)}
-    >>> sweep_table([row]).row_count
+    >>> row = {"n_clusters": 2, "n_clusters_found": 1, "n_strays": 0, "sizes": (5, 0)}
+    >>> sweep_table([row | dict.fromkeys(_NUMBERS, 0.5)]).row_count
     1
     """
     header = [Cell(text) for text in ("K", "in use", *_NUMBERS.values(), "sizes")]
@@ -45,11 +45,11 @@ def sweep_table(rows: Sequence[Mapping[str, Any]], recommended: int | None = Non
 
 
 def _line(row: Mapping[str, Any], best: bool) -> list[Cell]:
-    found, rank = row["n_clusters_found"], int(best)
+    found, strays, rank = row["n_clusters_found"], row["n_strays"], int(best)
     sizes = row["sizes"]
     return [
         Cell(str(row["n_clusters"]), rank),
-        Cell(str(found), rank, alarm=found < row["n_clusters"]),
+        Cell(str(found - strays), rank, alarm=found - strays < row["n_clusters"]),
         *(Cell(f"{row[name]:.3f}", rank) for name in _NUMBERS),
         Cell(f"{sizes[0]:,} to {sizes[-1]:,}", rank),
     ]

@@ -87,8 +87,8 @@ def readable(size: float) -> str:
     return f"{size / 1000:.3g} kB"
 
 
-def check_memory(estimate: int, limit: int | None, memory: str) -> None:
-    """Refuse to train above the limit.
+def check_memory(estimate: int, limit: int | None, memory: str, *, encoded: bool = False) -> None:
+    """Refuse to train above the limit; ``encoded`` where there are no layers that are trained.
 
     Raises:
         MemoryLimitError: names both and what to change.
@@ -96,8 +96,12 @@ def check_memory(estimate: int, limit: int | None, memory: str) -> None:
     """
     if limit is None or estimate <= limit:
         return
-    saves = "memory='low', " if memory == "normal" else ""
+    saves = "memory='low', smaller hidden_channels or mlp_channels"
+    if memory != "normal":
+        saves = "smaller hidden_channels or mlp_channels"
+    if encoded:
+        saves = "smaller hidden_channels or fewer features"
     raise MemoryLimitError(
         f"expected training to fit into max_memory, {readable(limit)}, but it is estimated to take "
-        f"{readable(estimate)}; use {saves}smaller hidden_channels or mlp_channels, or raise max_memory"
+        f"{readable(estimate)}; use {saves}, or raise max_memory"
     )

@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from tvgnn.estimators.component_scores import are_component_scores
 from tvgnn.estimators.feature_scaling import FeatureScaling, is_bag_of_words
 from tvgnn.graph._normalize import normalize_rows
 
 __all__ = ["STEPS", "FeaturePreparation", "arrays_of_steps", "choose_steps"]
 
-STEPS = ("log1p", "idf", "standardize", "l1", "l2")
+STEPS = ("log1p", "idf", "standardize", "common-scale", "l1", "l2")
+_ONE_OF = {"idf", "standardize", "common-scale"}  # each has a scale for every column
 _WEIGHTED_SLOPE = 0.5  # half way between raw counts (0) and values that carry the IDF already (1)
 _FEWEST_ROWS = 5  # a column seen in fewer rows says little about the mean of its values
 
@@ -24,7 +26,7 @@ class FeaturePreparation:
 
     Attributes:
         kind: names of the steps joined by ``+``, such as ``"log1p+idf+l2"``, or None for no step.
-        mean: (F,) subtracted from every row, or None; sparse features are never shifted.
+        mean: (F,) subtracted from every row, or None; as in `FeatureScaling`.
         scale: (F,) that every row is divided by, or None.
 
     Example:
@@ -53,21 +55,33 @@ class FeaturePreparation:
             kind: ``"auto"`` for `choose_steps`; else names of `STEPS` joined by ``+``, or None.
 
         Raises:
-            ValueError: an unknown step, or two that exclude each other.
+            ValueError: an unknown step, or two that exclude each other; ``log1p`` and negative numbers; ``idf`` where
+                no column has a zero, so that it would leave nothing.
 
         """
         steps = choose_steps(x) if kind == "auto" else _checked(kind)
         mean = scale = None
-        if "standardize" in steps:
-            scaling = FeatureScaling.fit(_log1p(x) if "log1p" in steps else x, "standardize")
+        centring = next((step for step in steps if step in ("standardize", "common-scale")), None)
+        if centring is not None:
+            scaling = FeatureScaling.fit(_log1p(x) if "log1p" in steps else x, centring)
             mean, scale = scaling.mean, scaling.scale
         elif "idf" in steps:
             idf = np.log(x.shape[0] / np.maximum(_rows_with(x), 1))
+            if kind != "auto" and x.shape[0] > 1 and not idf.any():
+                raise ValueError(
+                    f"expected columns with zeros for the step idf of feature_norm={kind!r}, got other numbers in all "
+                    "rows and columns, which idf weighs by 0; take feature_norm='standardize' or 'l2'"
+                )
             scale = np.where(idf > 0, 1 / np.maximum(idf, 1e-300), np.inf)
         return cls("+".join(steps) or None, mean, scale)
 
     def transform(self, x: Any) -> Any:
-        """Prepared features, (M, F) float32, dense or CSR as given."""
+        """Prepared features, (M, F) float32, dense or CSR as given.
+
+        Raises:
+            ValueError: negative numbers where there is a step ``log1p``.
+
+        """
         steps = self.steps
         if "log1p" in steps:
             x = _log1p(x)
@@ -78,26 +92,26 @@ class FeaturePreparation:
         return x
 
 
-def arrays_of_steps(kind: str | None, sparse: bool) -> int:
-    """How many of ``mean`` and ``scale`` a fitted preparation has.
+def arrays_of_steps(kind: str | None, sparse: bool) -> tuple[set[str], ...]:
+    """Which of ``mean`` and ``scale`` a fitted preparation can have; sparse features may have no mean.
 
     Raises:
         ValueError: an unknown step.
 
     """
     steps = _checked(kind)
-    if "idf" in steps or "standardize" not in steps:
-        return int("idf" in steps)
-    return 1 if sparse else 2
+    if "standardize" in steps or "common-scale" in steps:
+        return ({"scale"}, {"mean", "scale"}) if sparse else ({"mean", "scale"},)
+    return ({"scale"} if "idf" in steps else set(),)
 
 
 def _checked(kind: str | None) -> tuple[str, ...]:
     steps = () if kind is None else tuple(kind.split("+"))
     known = all(step in STEPS for step in steps) and len(set(steps)) == len(steps)
-    if not known or {"idf", "standardize"} <= set(steps):
+    if not known or len(_ONE_OF & set(steps)) > 1:
         raise ValueError(
-            f"expected feature_norm to be 'auto', None or different steps of {', '.join(STEPS)} joined by '+', of idf "
-            f"and standardize only one, got {kind!r}"
+            f"expected feature_norm to be 'auto', None or different steps of {', '.join(STEPS)} joined by '+', of "
+            f"{', '.join(step for step in STEPS if step in _ONE_OF)} only one, got {kind!r}"
         )
     return steps
 
@@ -108,6 +122,7 @@ def choose_steps(x: Any) -> tuple[str, ...]:
     - Bags (non-negative and mostly zero, or nothing but 0 and 1): ``l2``, since the length of a document is not its
       topic; before it ``idf``, since words that all rows share say nothing, unless the values carry it already; and
       ``log1p`` where entries are counts above 1.
+    - Scores on principal components (`are_component_scores`): ``common-scale``, as their variances are what they say.
     - Anything else are measurements: ``standardize``, so that units do not matter.
 
     Whether values carry an IDF: in TF-IDF the mean of a column's non-zero values grows in proportion to the column's
@@ -117,7 +132,7 @@ def choose_steps(x: Any) -> tuple[str, ...]:
     nonzero = values[values != 0]
     binary = nonzero.size > 0 and bool((nonzero == 1).all())
     if not binary and not is_bag_of_words(x):
-        return ("standardize",)
+        return ("common-scale",) if are_component_scores(x) else ("standardize",)
     if binary:
         return ("idf", "l2")
     if bool((nonzero == np.round(nonzero)).all()):
@@ -144,4 +159,15 @@ def _rows_with(x: Any) -> np.ndarray:
 
 
 def _log1p(x: Any) -> Any:
+    values = x.data if sp.issparse(x) else x
+    if values.min(initial=0) < 0:
+        if sp.issparse(x):
+            place = int(np.argmax(x.data < 0))
+            row, column = int(np.searchsorted(x.indptr, place, side="right")) - 1, int(x.indices[place])
+        else:
+            row, column = (int(at) for at in np.argwhere(x < 0)[0])
+        raise ValueError(
+            f"expected counts >= 0 for the step log1p of feature_norm, got {x[row, column]:g} in row {row}, column "
+            f"{column}; take feature_norm='standardize' for measurements, or 'l2' for values that carry their weights"
+        )
     return sp.csr_array((np.log1p(x.data), x.indices, x.indptr), shape=x.shape) if sp.issparse(x) else np.log1p(x)

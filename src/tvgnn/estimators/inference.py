@@ -1,0 +1,79 @@
+"""What a trained network says: the results that `TVClustering` keeps of its graph, and those of other input."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+import torch
+from sklearn.utils.validation import check_is_fitted
+from torch import nn
+
+from tvgnn.errors import ClusteringWarning, GraphError
+from tvgnn.estimators.inputs import NetworkInputs, checked_rows, neighbor_settings
+from tvgnn.estimators.new_rows import infer_rows
+from tvgnn.estimators.numbering import largest_first
+from tvgnn.graph.feature_tensor import with_chosen_features
+from tvgnn.graph.graph import Graph
+from tvgnn.losses import asymmetric_norm_loss, total_variation_loss
+
+if TYPE_CHECKING:
+    from tvgnn.estimators.clustering import TVClustering
+    from tvgnn.training.loop import TrainingResult
+
+__all__ = ["infer", "store_results"]
+
+
+def store_results(estimator: TVClustering, inputs: NetworkInputs, result: TrainingResult) -> None:
+    """Set the fitted attributes of an estimator whose ``model_`` is trained.
+
+    Clusters are renumbered by size inside the last linear layer, so that every later result carries the same numbers.
+
+    Warns:
+        ClusteringWarning: fewer clusters than asked for are in use.
+
+    """
+    model = estimator.model_
+    labels = inputs.given_order(model.infer(inputs.features, inputs.adjacency)[0]).argmax(1)
+    order = torch.tensor(largest_first(labels, estimator.n_clusters), device=estimator.device_)
+    last = cast(nn.Linear, model.pool.mlp[-1])
+    with torch.no_grad():
+        last.weight.copy_(last.weight[order])
+        last.bias.copy_(last.bias[order])
+    assignments, embedding = model.infer(inputs.features, inputs.adjacency)
+    backend = estimator.backend
+    estimator.loss_terms_ = {
+        "total_variation": total_variation_loss(assignments, inputs.adjacency, backend=backend).item(),
+        "balance": asymmetric_norm_loss(assignments, rho=estimator.rho, backend=backend).item(),
+    }
+    estimator.assignments_, estimator.embedding_ = inputs.given_order(assignments), inputs.given_order(embedding)
+    estimator.labels_ = estimator.assignments_.argmax(1).astype(np.int64)
+    estimator.n_clusters_found_ = int(np.unique(estimator.labels_).size)
+    estimator.loss_, estimator.loss_history_ = result.loss, result.loss_history
+    estimator.n_iter_, estimator.converged_ = result.n_iter, result.converged
+    estimator.ms_per_epoch_ = 1000 * result.seconds / max(result.n_iter, 1)  # 0: k-means is left as it is
+    if estimator.n_clusters_found_ < estimator.n_clusters:
+        remedy = "ask for fewer" if estimator.preset == "quality" else "try the preset quality, or more n_init"
+        found = f"{estimator.n_clusters_found_} of the {estimator.n_clusters} clusters asked for are in use; {remedy}"
+        warnings.warn(found, ClusteringWarning, stacklevel=3)
+
+
+def infer(estimator: TVClustering, X: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Assignments and embedding of rows or of a graph."""
+    check_is_fitted(estimator)
+    trained = estimator.graph_
+    if isinstance(X, Graph):
+        graph = with_chosen_features(X, estimator.features, trained)
+        if graph.num_features != estimator.n_features_in_:
+            raise GraphError(f"expected a graph with {estimator.n_features_in_} features, got {graph.num_features}")
+        scaled = estimator.feature_scaling_.transform(graph.x)
+        width = estimator.model_.config.hidden_channels
+        inputs = NetworkInputs.from_graph(graph, scaled, width, estimator.device_)
+        assignments, embedding = estimator.model_.infer(inputs.features, inputs.adjacency)
+        return inputs.given_order(assignments), inputs.given_order(embedding)
+    if estimator.features is not None:
+        raise ValueError(f"expected a tvgnn.Graph, as features={estimator.features!r} are computed from one, got rows")
+    x = checked_rows(estimator, X, reset=False)
+    rows = Graph.from_edge_index(np.empty((2, 0), np.int64), x=x, dtype=trained.x.dtype).x
+    return infer_rows(estimator, rows, neighbor_settings(estimator.get_params(deep=False)))
