@@ -314,6 +314,13 @@ class TestAgreement:
         labels, agreement = agreed_labels(said)
         assert adjusted_rand_score([0, 0, 1, 1], labels) == agreement == 1
 
+    def test_no_cluster_is_lost_where_partitions_split_different_ones(self):
+        blocks = np.repeat(np.arange(4), 10)
+        unsure = np.array([[0.98, 0.01, 0.01], [0.45, 0.54, 0.01], [0.01, 0.01, 0.98], [0.01, 0.01, 0.98]])
+        elsewhere = np.array([[0.98, 0.01, 0.01], [0.98, 0.01, 0.01], [0.01, 0.98, 0.01], [0.01, 0.01, 0.98]])
+        labels, _ = agreed_labels([np.log(said[blocks]) for said in [unsure] * 3 + [elsewhere] * 2])
+        assert len(np.unique(labels)) == 3
+
     def test_one_partition_stays(self):
         scores = np.log(np.random.default_rng(0).dirichlet(np.ones(3), 20))
         assert agreed_labels([scores]) == (pytest.approx(scores.argmax(1)), 1.0)

@@ -22,7 +22,8 @@ _LEAST_VARIANCE = 1e-6  # of the noise, as a share of the mean variance of the c
 def agreed_labels(log_probabilities: Sequence[np.ndarray]) -> tuple[np.ndarray, float]:
     """Labels of the product of several soft partitions, their clusters matched.
 
-    Clusters are matched to those of the partition that the others agree with most, then to those of the product.
+    Clusters are matched to those of the partition that the others agree with most, then to those of the product. Where
+    partitions split different clusters, the product may leave one without nodes; then that partition is taken as it is.
 
     Parameters:
         log_probabilities: each (N, K), log of soft assignments; at least one.
@@ -37,7 +38,7 @@ def agreed_labels(log_probabilities: Sequence[np.ndarray]) -> tuple[np.ndarray, 
         for j in range(i):
             agreement[i, j] = agreement[j, i] = adjusted_rand_score(first, partitions[j])
     means = (agreement.sum(1) - 1) / max(len(partitions) - 1, 1) if len(partitions) > 1 else np.ones(1)
-    labels = partitions[int(means.argmax())]
+    labels = central = partitions[int(means.argmax())]
     for _ in range(_ROUNDS):
         total = np.zeros_like(log_probabilities[0])
         for scores, own in zip(log_probabilities, partitions, strict=True):
@@ -45,6 +46,8 @@ def agreed_labels(log_probabilities: Sequence[np.ndarray]) -> tuple[np.ndarray, 
         before, labels = labels, total.argmax(1)
         if np.array_equal(before, labels):
             break
+    if len(np.unique(labels)) < len(np.unique(central)):
+        labels = central
     return labels.astype(np.int64), float(means.max())
 
 
@@ -59,8 +62,8 @@ def _matched(labels: np.ndarray, own: np.ndarray, n_clusters: int) -> np.ndarray
 def set_discriminant(head: nn.Linear, views: Sequence[np.ndarray], labels: np.ndarray, rounds: int = 2) -> np.ndarray:
     """Set a linear head to the product of one linear discriminant a view, and relabel the nodes by it.
 
-    In each view the clusters are Gaussians of one covariance (shrunk, Ledoit & Wolf, 2004) and of the sizes that the
-    labels have; a node goes to the cluster of the highest product of the posteriors.
+    In each view the clusters are Gaussians of one covariance (shrunk, Ledoit & Wolf, 2004); a node goes to the cluster
+    of the highest product of their densities and the share of the nodes that the labels give it.
 
     Parameters:
         head: of as many inputs as the views have columns together, in place.
@@ -74,11 +77,12 @@ def set_discriminant(head: nn.Linear, views: Sequence[np.ndarray], labels: np.nd
     """
     for _ in range(rounds):
         fitted = [_discriminant(view, labels, head.out_features) for view in views]
-        scores = np.zeros((len(labels), head.out_features))
-        for view, (weight, bias) in zip(views, fitted, strict=True):
-            scores += view @ weight.T + bias
+        sizes = np.bincount(labels, minlength=head.out_features)
+        bias = np.where(sizes > 0, np.log(np.maximum(sizes, 1) / len(labels)), _NEVER)
+        bias = np.sum([bias, *(part for _, part in fitted)], axis=0)
+        scores = bias + np.sum([view @ weight.T for view, (weight, _) in zip(views, fitted, strict=True)], axis=0)
         head.weight.copy_(torch.tensor(np.concatenate([weight for weight, _ in fitted], axis=1)))
-        head.bias.copy_(torch.tensor(np.sum([bias for _, bias in fitted], axis=0)))
+        head.bias.copy_(torch.tensor(bias))
         labels = scores.argmax(1)
     return labels
 
@@ -91,6 +95,4 @@ def _discriminant(view: np.ndarray, labels: np.ndarray, n_clusters: int) -> tupl
     covariance = np.atleast_2d(ledoit_wolf(residuals, assume_centered=True)[0]).astype(np.float64)
     covariance += max(_LEAST_VARIANCE * float(view.var(0).mean()), 1e-12) * np.eye(len(covariance))
     weight = np.linalg.solve(covariance, centers.T).T
-    prior = np.log(np.maximum(sizes, 1) / len(labels))
-    bias = np.where(sizes > 0, prior - (weight * centers).sum(1) / 2, _NEVER)
-    return weight, bias
+    return weight, -(weight * centers).sum(1) / 2
