@@ -78,6 +78,7 @@ def test_round_trip_through_a_file(tissue, tmp_path):
     for name in ("loss", "modularity", "converged", "n_iter", "version"):
         assert back[name] == written[name]
     assert back["cluster_sizes"].tolist() == written["cluster_sizes"]
+    assert back["choices"]["views"]["0"]["rank"] == written["choices"]["views"]["0"]["rank"]
     assert list(back["notes"]) == written["notes"]
 
 

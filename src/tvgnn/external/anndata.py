@@ -196,7 +196,7 @@ def _record(
     quality = evaluate(graph.adjacency(), estimator.labels_, estimator.assignments_)
     return {
         "params": {name: value for name, value in params.items() if isinstance(value, str | int | float | list)},
-        **({"choices": estimator.choices_} if estimator.choices_ else {}),
+        **({"choices": _storable(estimator.choices_)} if estimator.choices_ else {}),
         "notes": list(graph.report.notes),
         "n_edges": graph.num_edges,
         "feature_norm": str(estimator.feature_norm_),
@@ -207,6 +207,16 @@ def _record(
         "converged": bool(estimator.converged_),
         "fit_seconds": float(estimator.fit_seconds_),
         "version": version("tvgnn"),
+    }
+
+
+def _storable(choices: dict[str, Any]) -> dict[str, Any]:
+    """Choices with tables in place of lists of tables, which h5ad does not know: by their number, as text."""
+    return {
+        name: {str(number): one for number, one in enumerate(value)}
+        if isinstance(value, list) and any(isinstance(one, dict) for one in value)
+        else value
+        for name, value in choices.items()
     }
 
 
