@@ -103,7 +103,7 @@ def test_figures_and_table_1_share_their_runs(tvgnn):
     tvgnn(*figure)
     made = len(clustered())
     assert tvgnn("reproduce", "table1", *SHORT, "--datasets", "cora", "--methods", "tvgnn,mincut,abl1").code == 0
-    assert len(clustered()) == made == 7
+    assert len(clustered()) == made == 8
 
 
 def test_draw_only_runs_nothing_and_says_what_is_left(tvgnn, tmp_path):

@@ -47,7 +47,7 @@ class TVClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
     tol : float, default=None (1e-5)
         Decrease of the loss that counts as an improvement.
     n_init : int, default=None (1)
-        Restarts from other initial weights; the one of the lowest loss is kept.
+        Restarts from other initial weights; the one of the lowest loss is kept, with ``"quality"`` all are joined.
     hidden_channels : int, default=None (512)
         Width of the GTVConv layers.
     num_layers : int, default=None (2)
@@ -99,7 +99,7 @@ class TVClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         Cluster of each node, numbered by size, the largest first; equal sizes by their first node.
     assignments_ : ndarray of shape (n_samples, n_clusters), float32
         Soft assignments, rows sum to 1.
-    embedding_ : ndarray of shape (n_samples, hidden_channels), float32
+    embedding_ : ndarray of shape (n_samples, hidden_channels), float32; with ``"quality"`` up to three times as wide
         Output of the last GTVConv.
     n_clusters_found_ : int
         Clusters in use.
