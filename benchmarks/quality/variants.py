@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, NamedTuple
 from unittest.mock import patch
 
 import numpy as np
+from sklearn.metrics import adjusted_rand_score
 
 from benchmarks.quality.graphs import Problem
 from tvgnn import TVClustering
@@ -30,7 +31,18 @@ def _kmeans_only(*arguments: Any, **options: Any) -> Any:
     return _refine(*arguments, **options | {"max_iter": 0})
 
 
-_weighted, _refine = candidates._weighted, recipe.refine  # as they are before a variant replaces them
+def _central(log_probabilities: Sequence[np.ndarray]) -> tuple[np.ndarray, float]:
+    partitions = [scores.argmax(1) for scores in log_probabilities]
+    agreement = [sum(adjusted_rand_score(one, other) for other in partitions) for one in partitions]
+    return partitions[int(np.argmax(agreement))], 1.0
+
+
+def _fitted_once(head: Any, views: Sequence[np.ndarray], labels: np.ndarray) -> np.ndarray:
+    return _discriminant(head, views, labels, rounds=1)
+
+
+# as they are before a variant replaces them
+_weighted, _refine, _discriminant = candidates._weighted, recipe.refine, recipe.set_discriminant
 
 
 class Variant(NamedTuple):
@@ -48,6 +60,8 @@ VARIANTS = {
     ),
     "columns not weighed": Variant(_ONE_RUN, lambda: patch.object(candidates, "_weighted", _unweighted)),
     "without refinement": Variant(_ONE_RUN, lambda: patch.object(recipe, "refine", _kmeans_only)),
+    "central partition for the product": Variant(_ONE_RUN, lambda: patch.object(recipe, "agreed_labels", _central)),
+    "discriminants fitted once": Variant(_ONE_RUN, lambda: patch.object(recipe, "set_discriminant", _fitted_once)),
     "paper, 300 epochs": Variant({"preset": "paper", "max_iter": 300}),
 }
 
