@@ -16,13 +16,7 @@ from tvgnn.layers.gtv_conv import GTVConv
 from tvgnn.ops.gtv_step import gtv_step
 from tvgnn.pooling.asym_cheeger_cut import AsymCheegerCutPooling
 
-__all__ = [
-    "SmoothedClusteringConfig",
-    "SmoothedClusteringModel",
-    "SmoothedView",
-    "averaging_adjacency",
-    "check_coefficients",
-]
+__all__ = ["SmoothedClusteringConfig", "SmoothedClusteringModel", "SmoothedView", "averaging_adjacency"]
 
 
 @dataclass(frozen=True)
@@ -80,7 +74,9 @@ class SmoothedClusteringConfig:
             raise ValueError("expected at least one view, got none")
         if not self.loop_weight > 0:
             raise ValueError(f"expected loop_weight > 0, got {self.loop_weight}")
-        check_coefficients(totvar_coeff=self.totvar_coeff, balance_coeff=self.balance_coeff)
+        for name in ("totvar_coeff", "balance_coeff"):
+            if not 0 <= getattr(self, name) < math.inf:
+                raise ValueError(f"expected {name} to be a number >= 0, got {getattr(self, name)}")
 
     @property
     def hidden_channels(self) -> int:
@@ -91,13 +87,6 @@ class SmoothedClusteringConfig:
         """Plain values, for JSON."""
         views = [asdict(view) | {"thresholds": list(view.thresholds)} for view in self.views]
         return asdict(self) | {"views": views}
-
-
-def check_coefficients(**coefficients: float) -> None:
-    """Raise a `ValueError` that names the first weight of a loss that is no number >= 0."""
-    for name, value in coefficients.items():
-        if not 0 <= value < math.inf:
-            raise ValueError(f"expected {name} to be a number >= 0, got {value}")
 
 
 class SmoothedClusteringModel(nn.Module):

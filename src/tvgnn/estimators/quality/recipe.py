@@ -27,7 +27,6 @@ from tvgnn.models.smoothed_clustering import (
     SmoothedClusteringModel,
     SmoothedView,
     averaging_adjacency,
-    check_coefficients,
 )
 from tvgnn.training.loop import TrainingResult
 
@@ -64,7 +63,6 @@ def fit_quality(
         The network, the course of the refinement, and what the data chose, for the record.
 
     """
-    check_coefficients(totvar_coeff=parameters["totvar_coeff"], balance_coeff=parameters["balance_coeff"])
     fit = _Fit(graph, x, n_clusters, parameters, device, backend)
     random = check_random_state(random_state)
     with threadpool_limits(torch.get_num_threads()):
