@@ -28,7 +28,7 @@ _PAPER: dict[str, Any] = {
 }
 
 # The authors' PyTorch script for vertex clustering: its list of hidden widths is one short, so that the assignments are
-# a linear map of the last convolution, and its GTVConv draws larger first weights. It comes nearer to the paper's figures.
+# a linear map of the last convolution, and its GTVConv draws larger first weights. That is nearer to the paper.
 _RELEASED = _PAPER | {"mlp_channels": 0, "fan": "out"}
 
 # A sixteenth of the paper's width, so that an epoch takes little. Distances grow with the width and GTVConv divides by
