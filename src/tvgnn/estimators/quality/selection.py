@@ -8,13 +8,13 @@ from tvgnn.estimators.quality.candidates import Partition
 
 __all__ = ["best_separated"]
 
-_LESS = 0.25  # of the highest nats may be missing: few outliers beside all others overlap with none, and explain little
+_LESS = 0.05  # of the highest nats may be missing: few outliers beside all others overlap with none, and explain little
 
 
 def best_separated(partitions: Sequence[Partition], number: int = 1) -> list[Partition]:
     """The partitions of the least overlap, the least first, different ones.
 
-    Only those compete that use as many clusters as any, and explain at least three quarters of what any of these does.
+    Only those compete that use as many clusters as any, and explain at most a twentieth less than the most informative of these.
 
     Parameters:
         partitions: of the same nodes, at least one.
