@@ -57,9 +57,10 @@ def test_a_variant_replaces_its_part_and_puts_it_back():
     means = fitted("means (GCN) for GTV steps", given, 0)
     unrefined = fitted("without refinement", given, 0)
     assert fitted("one run", given, 0)["nats"] == before["nats"]
-    assert means["views"][0]["nats_kmeans"] != before["views"][0]["nats_kmeans"]
+    most = fitted("most nats for the least overlap", given, 0)
+    assert means["views"][0]["nats_by_steps"] != before["views"][0]["nats_by_steps"]
     assert (unrefined["refinement_steps"], unrefined["nats"]) == (0, unrefined["nats_before_refinement"])
-    assert all(view["nats"] == view["nats_kmeans"] for view in unrefined["views"])
+    assert before["overlap_before_refinement"] <= most["overlap_before_refinement"]
 
 
 def test_table_averages_and_names_what_is_missing():

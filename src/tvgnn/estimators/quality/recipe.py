@@ -220,9 +220,10 @@ class _Fit:
         }
 
 
-def quality_bytes(graph: Graph, x: Any, width: int) -> int:
+def quality_bytes(graph: Graph, x: Any, width: int, n_clusters: int) -> int:
     """Estimated peak of what fitting adds to the memory of the process."""
     nodes, features = x.shape
     rank = min(256, features)
     floats = nodes * (3 * rank + 10 * width) + 3 * features * rank + 6 * rank * rank
-    return 32 * 2**20 + 4 * floats + 24 * graph.indices.size
+    partitions = 600 * nodes * np.min_scalar_type(n_clusters).itemsize  # about 200 a run
+    return 32 * 2**20 + 4 * floats + 24 * graph.indices.size + partitions

@@ -14,7 +14,7 @@ _LESS = 0.05  # of the highest nats may be missing: few outliers beside all othe
 def best_separated(partitions: Sequence[Partition], number: int = 1) -> list[Partition]:
     """The partitions of the least overlap, the least first, different ones.
 
-    Only those compete that use as many clusters as any, and explain at most a twentieth less than the most informative of these.
+    Only those compete that use as many clusters as any, and explain at most a twentieth less than any of these.
 
     Parameters:
         partitions: of the same nodes, at least one.
