@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.spatial import cKDTree
 
+from benchmarks.quality.matched import Margins, matched_settings, simulate_like
 from benchmarks.quality.simulated import CitationSettings, simulate_citations
 from tvgnn import Graph, load_dataset
 from tvgnn.errors import DataError
@@ -26,7 +27,9 @@ class Problem(NamedTuple):
 
 
 def problem(name: str, seed: int, mirror: str | None = None) -> Problem:
-    """Load a dataset, or draw ``blocks``, ``tissue`` or ``citations-NUMBER`` (the number stands for its settings).
+    """Load a dataset, or draw ``blocks``, ``tissue``, ``citations-NUMBER`` or ``like-cora-NUMBER`` (also citeseer).
+
+    The number stands for the settings, of those like a graph from the best match on.
 
     Raises:
         DataError: an unknown name.
@@ -35,6 +38,12 @@ def problem(name: str, seed: int, mirror: str | None = None) -> Problem:
     if match := re.fullmatch(r"citations-(\d+)", name):
         settings = CitationSettings.draw(int(match[1]))
         return Problem(simulate_citations(settings, seed=int(match[1])), settings.classes)
+    if match := re.fullmatch(r"like-(cora|citeseer)-(\d+)", name):
+        known = matched_settings(match[1])
+        if int(match[2]) >= len(known):
+            raise DataError(f"expected a number below {len(known)} at the end of {name}")
+        given, classes = problem(match[1], seed, mirror)
+        return Problem(simulate_like(Margins.of(given, classes), known[int(match[2])], seed=seed), classes)
     if name in ("blocks", "tissue"):
         graph = block_graph(seed) if name == "blocks" else tissue(seed)
         return Problem(graph, graph.num_classes)

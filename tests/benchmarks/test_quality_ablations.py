@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 from benchmarks.quality.graphs import Problem, block_graph, problem, tissue
+from benchmarks.quality.matched import Margins, matched_settings, simulate_like
 from benchmarks.quality.simulated import CitationSettings, simulate_citations
 from benchmarks.quality.tables import table
 from benchmarks.quality.variants import VARIANTS, fitted
@@ -57,10 +58,9 @@ def test_a_variant_replaces_its_part_and_puts_it_back():
     means = fitted("means (GCN) for GTV steps", given, 0)
     unrefined = fitted("without refinement", given, 0)
     assert fitted("one run", given, 0)["nats"] == before["nats"]
-    most = fitted("most nats for the least overlap", given, 0)
-    assert means["views"][0]["nats_by_steps"] != before["views"][0]["nats_by_steps"]
+    assert means["views"][0]["nats_kmeans"] != before["views"][0]["nats_kmeans"]
     assert (unrefined["refinement_steps"], unrefined["nats"]) == (0, unrefined["nats_before_refinement"])
-    assert before["overlap_before_refinement"] <= most["overlap_before_refinement"]
+    assert all(view["nats"] == view["nats_kmeans"] for view in unrefined["views"])
 
 
 def test_table_averages_and_names_what_is_missing():
@@ -74,3 +74,39 @@ def test_table_averages_and_names_what_is_missing():
         "| one run | - | modularity 0.250 |",
     ]
     assert "recipe" in VARIANTS
+
+
+def margins(nodes=300, words=120, classes=4):
+    random = np.random.default_rng(0)
+    degrees, frequency = random.integers(1, 9, nodes), np.linspace(60, 2, words)
+    return Margins(nodes, classes, int(degrees.sum()) // 2, degrees, random.integers(5, 20, nodes), frequency)
+
+
+@pytest.mark.parametrize("name", ["cora", "citeseer"])
+def test_networks_like_a_given_one_have_its_margins_and_carry_classes(name):
+    settings = matched_settings(name)
+    assert len(settings) == 24
+    for one in settings:
+        assert one.l0 + one.l1 + one.l2 + one.l3 == pytest.approx(1)
+    given = margins()
+    graph = simulate_like(given, settings[0], seed=0, stray=0.0)
+    assert graph.num_nodes == 300
+    assert graph.num_edges == pytest.approx(given.edges, rel=0.25)  # fewer, as drawn edges may be equal
+    assert set(graph.x.data) == {1.0}
+    assert np.diff(graph.x.indptr).mean() == pytest.approx(given.lengths.mean(), rel=0.25)
+    assert share_of_edges_within_classes(graph) > 0.5
+    same = simulate_like(given, settings[0], seed=0, stray=0.0)
+    assert np.array_equal(same.indices, graph.indices)
+    assert np.array_equal(same.x.indices, graph.x.indices)
+
+
+def test_strays_are_filed_elsewhere_and_change_nothing_else():
+    given, (settings, *_) = margins(), matched_settings("cora")
+    true, filed = (simulate_like(given, settings, seed=1, stray=share) for share in (0.0, 0.4))
+    assert np.array_equal(true.indices, filed.indices)
+    assert (true.y != filed.y).mean() == pytest.approx(0.4 * 3 / 4, abs=0.1)
+
+
+def test_a_number_beyond_the_settings_is_refused():
+    with pytest.raises(DataError, match="a number below 24"):
+        problem("like-cora-24", 0)

@@ -10,13 +10,14 @@ from sklearn.metrics import adjusted_rand_score
 
 from tvgnn import Graph, TVClustering
 from tvgnn.errors import MemoryLimitError
+from tvgnn.estimators.presets import PRESETS
 from tvgnn.estimators.quality import candidates
-from tvgnn.estimators.quality.candidates import Partition, best_candidate
+from tvgnn.estimators.quality.agreement import agreed_labels, set_discriminant
+from tvgnn.estimators.quality.candidates import best_candidate
 from tvgnn.estimators.quality.directions import mean_edge_weight, neighborhood_directions
-from tvgnn.estimators.quality.discriminant import set_discriminant
-from tvgnn.estimators.quality.information import Judgement, PartitionInformation, edge_information
+from tvgnn.estimators.quality.information import PartitionInformation, edge_information
 from tvgnn.estimators.quality.preparation import FeaturePreparation, choose_steps
-from tvgnn.estimators.quality.selection import best_separated
+from tvgnn.estimators.quality.refinement import soft_kmeans
 from tvgnn.graph.adjacency import Adjacency
 from tvgnn.models.smoothed_clustering import averaging_adjacency
 
@@ -99,29 +100,28 @@ class TestInformation:
         x = random.normal(size=(90, 4)) + 3 * graph.y[:, None]
         moved = x @ random.normal(size=(4, 4)) + 5
         adjacency = graph.adjacency()
-        value = PartitionInformation(adjacency, x).judged(graph.y).nats
-        assert PartitionInformation(7 * adjacency, moved).judged(graph.y).nats == pytest.approx(value, rel=1e-3)
+        value = PartitionInformation(adjacency, x).of(graph.y, 3)
+        assert PartitionInformation(7 * adjacency, moved).of(graph.y, 3) == pytest.approx(value, rel=1e-3)
 
     def test_features_count_as_the_log_ratio_of_scatters(self, graph):
         x = np.random.default_rng(2).normal(size=(90, 5)) + graph.y[:, None]
         centred = x - x.mean(0)
         means = np.stack([x[graph.y == k].mean(0) for k in range(3)])[graph.y]
         total, within = (np.linalg.slogdet(y.T @ y)[1] for y in (centred, x - means))
-        information = PartitionInformation(sp.csr_array((90, 90)), x)
-        assert information.judged(graph.y).nats == pytest.approx(90 / 2 * (total - within), rel=1e-4)
+        information = PartitionInformation(graph.adjacency(), x)
+        assert information.feature_information(graph.y, 3) == pytest.approx(90 / 2 * (total - within), rel=1e-4)
 
     def test_finite_where_clusters_determine_the_features(self, graph):
         x = np.concatenate([np.eye(3)[graph.y], np.zeros((90, 2)), np.full((90, 1), 1e4)], axis=1).astype(np.float32)
-        information = PartitionInformation(sp.csr_array((90, 90)), x)
-        told, chance = information.judged(graph.y), information.judged(np.roll(graph.y, 7))
-        assert np.isfinite(told.nats)
-        assert told.nats > 10 * chance.nats
-        assert told.overlap == pytest.approx(0, abs=1e-6)
+        information = PartitionInformation(graph.adjacency(), x)
+        told = information.feature_information(graph.y, 3)
+        assert np.isfinite(told)
+        assert told > 10 * information.feature_information(np.roll(graph.y, 7), 3)
 
     def test_prefers_the_topics_to_chance(self, graph):
         information = PartitionInformation(graph.adjacency(), graph.x.toarray()[:, :20])
         shuffled = np.random.default_rng(0).permutation(graph.y)
-        assert information.judged(graph.y).nats > information.judged(shuffled).nats + 50
+        assert information.of(graph.y, 3) > information.of(shuffled, 3) + 50
 
     def test_without_edges_edges_say_nothing(self):
         assert edge_information(sp.csr_array((4, 4)), np.array([0, 0, 1, 1]), 2) == 0
@@ -175,10 +175,8 @@ class TestDirections:
             )
             for factor in (1.0, 1000.0)
         ]
-        (first, partitions, tried), (scaled, *_) = found
-        assert first.nats == scaled.nats == max(tried.values())
-        assert len(partitions) == candidates._STARTS * len(tried)
-        assert adjusted_rand_score(graph.y, best_separated(partitions)[0].labels) > 0.9
+        assert found[0][0].labels.tolist() == found[1][0].labels.tolist()
+        assert found[0][0].nats == max(found[0][1].values())
 
 
 class TestEstimator:
@@ -189,15 +187,18 @@ class TestEstimator:
         assert np.diff(np.bincount(fitted.labels_)).max() <= 0
         assert fitted.feature_norm_ == "idf+l2"
 
-    def test_refinement_never_confuses_more(self, fitted):
-        assert fitted.choices_["overlap"] <= fitted.choices_["overlap_before_refinement"]
+    def test_refinement_never_explains_less(self, fitted):
+        assert fitted.choices_["nats"] >= fitted.choices_["nats_before_refinement"]
+        (view,) = fitted.choices_["views"]
+        assert view["nats"] >= view["nats_kmeans"] >= max(view["nats_by_steps"].values()) - 0.1
+        assert view["nats"] == max(fitted.choices_["nats_by_member"])
         json.dumps(fitted.choices_)
 
-    def test_every_run_adds_partitions(self, graph, fitted):
+    def test_every_run_and_rank_has_a_say(self, graph, fitted):
         alone = TVClustering(3, preset="quality", n_init=1, random_state=0).fit(graph)
-        (view,) = alone.choices_["views"]
-        assert alone.choices_["partitions"] == candidates._STARTS * len(view["nats_by_steps"])
-        assert fitted.choices_["partitions"] > 2 * alone.choices_["partitions"]
+        assert alone.choices_["agreement"] == 1
+        assert len(fitted.choices_["nats_by_member"]) == PRESETS["quality"]["n_init"]
+        assert 0.5 < fitted.choices_["agreement"] <= 1
 
     def test_ranks_stand_side_by_side(self, tmp_path):
         wide = topics(nodes=600, words=300, clusters=4)
@@ -264,8 +265,8 @@ class TestEstimator:
 
     def test_every_parameter_has_an_effect_or_is_refused(self):
         """Another value than the default gives another result or an error: the list covers the constructor."""
-        noisy = topics(nodes=150, clusters=10)  # where the refinement tells clusters apart better
-        usual = TVClustering(10, preset="quality", n_init=1, random_state=0).fit(noisy)
+        noisy = topics(nodes=150, clusters=10, seed=1)  # where the refinement finds more than k-means
+        usual = TVClustering(5, preset="quality", n_init=1, random_state=0).fit(noisy)
         others = {
             "n_clusters": 2, "random_state": 1, "feature_norm": None, "max_iter": 1, "patience": 1, "tol": 1e9,
             "n_init": 2, "hidden_channels": 4, "num_layers": 7, "totvar_coeff": 9.0, "balance_coeff": 9.0,
@@ -295,79 +296,36 @@ class TestEstimator:
         assert adjusted_rand_score(np.repeat([0, 1], 15), model.fit_predict(x, adjacency=empty)) == 1
 
 
-def cut_and_merged(seed=0):
-    """A large class of two loose halves beside two small ones, as a Graph, and the partition that cuts and merges."""
-    random = np.random.default_rng(seed)
-    part = np.repeat([0, 1, 2, 3], (300, 300, 50, 50))
-    y = np.array([0, 0, 1, 2])[part]
-    same, near = part[:, None] == part, y[:, None] == y
-    upper = np.triu(random.random((700, 700)) < np.where(same & near, 0.012, np.where(near, 0.006, 0.001)), 1)
-    centers = np.array([[2, 1, 0, 0, 0, 0], [2, -1, 0, 0, 0, 0], [-2, 0, 2, 0, 0, 0], [-2, 0, -2, 0, 0, 0]])
-    x = centers[part] + random.normal(size=(700, 6))
-    graph = Graph.from_scipy(sp.csr_array((upper | upper.T).astype(float)), x=x.astype(np.float32), y=y)
-    return graph, np.array([0, 1, 2, 2])[part]
-
-
-class TestSeparation:
-    @pytest.mark.parametrize("seed", range(3))
-    def test_prefers_classes_to_the_halves_of_a_large_one(self, seed):
-        graph, halves = cut_and_merged(seed)
-        information = PartitionInformation(graph.adjacency(), graph.x)
-        classes, cut = information.judged(graph.y), information.judged(halves)
-        assert cut.overlap > 3 * classes.overlap
-        assert cut.nats > classes.nats
-
-    def test_is_bhattacharyyas_bound_with_edges_at_both_ends(self):
-        """Word by word from the definition, without the whitening and the small determinants of the code."""
+class TestAgreement:
+    def test_numbers_of_clusters_are_matched(self):
         random = np.random.default_rng(0)
-        graph, _ = cut_and_merged()
-        y, x = graph.y, graph.x.astype(np.float64)
-        labels = np.where(random.random(700) < 0.2, random.integers(0, 3, 700), y)
-        means = np.stack([x[labels == k].mean(0) for k in range(3)])
-        inverse = np.linalg.inv((x - means[labels]).T @ (x - means[labels]) / 700)
-        dense = graph.adjacency().toarray()
-        edges = np.array([[dense[labels == a][:, labels == b].sum() for b in range(3)] for a in range(3)]) + 0.5
-        p, sizes, degree = edges / edges.sum(1, keepdims=True), np.bincount(labels), dense.sum() / 700
-        total = 0.0
-        for a in range(3):
-            for b in {0, 1, 2} - {a}:
-                chance = 6 / sizes[a] + 6 / sizes[b]
-                distance = (means[a] - means[b]) @ inverse @ (means[a] - means[b]) - chance
-                total += sizes[a] / 700 * np.exp(-distance / 8) * np.sqrt(p[a] * p[b]).sum() ** (2 * degree)
-        expected = total / (1 - np.square(sizes / 700).sum())
-        judgement = PartitionInformation(graph.adjacency(), graph.x).judged(labels)
-        assert judgement.overlap == pytest.approx(expected, rel=1e-3)
-        assert judgement.clusters == 3
+        y = random.integers(0, 4, 400)
+        said = []
+        for _ in range(7):
+            wrong = random.random(400) < 0.3
+            labels = random.permutation(4)[np.where(wrong, random.integers(0, 4, 400), y)]
+            said.append(np.log(0.01 + np.eye(4)[labels]))
+        labels, agreement = agreed_labels(said)
+        best = max(adjusted_rand_score(y, one.argmax(1)) for one in said)
+        assert adjusted_rand_score(y, labels) > best + 0.2
+        assert 0.2 < agreement < 0.5
 
-    def test_numbers_and_weights_do_not_matter(self):
-        graph, halves = cut_and_merged()
-        value = PartitionInformation(graph.adjacency(), graph.x).judged(halves)
-        other = PartitionInformation(7 * graph.adjacency(), 5 * graph.x + 1).judged(np.array([5, 0, 3])[halves])
-        assert other.overlap == pytest.approx(value.overlap, rel=1e-3)
-        assert other.nats == pytest.approx(value.nats, rel=1e-3)
+    def test_clusters_without_nodes(self):
+        said = [np.log(0.01 + np.eye(4)[labels]) for labels in ([0, 0, 1, 1], [3, 3, 2, 2], [1, 1, 0, 0])]
+        labels, agreement = agreed_labels(said)
+        assert adjusted_rand_score([0, 0, 1, 1], labels) == agreement == 1
 
-    def test_one_cluster_and_no_edges(self):
-        information = PartitionInformation(sp.csr_array((6, 6)), np.eye(6, 2, dtype=np.float32))
-        assert information.judged(np.zeros(6, int)) == Judgement(pytest.approx(0, abs=1e-6), 0.0, 1)
-        apart = information.judged(np.array([0, 1, 2, 2, 2, 2]))
-        assert 0 <= apart.overlap < 1.5
-        assert np.isfinite(apart.nats)
+    def test_no_cluster_is_lost_where_partitions_split_different_ones(self):
+        blocks = np.repeat(np.arange(4), 10)
+        unsure = np.array([[0.98, 0.01, 0.01], [0.45, 0.54, 0.01], [0.01, 0.01, 0.98], [0.01, 0.01, 0.98]])
+        elsewhere = np.array([[0.98, 0.01, 0.01], [0.98, 0.01, 0.01], [0.01, 0.98, 0.01], [0.01, 0.01, 0.98]])
+        labels, _ = agreed_labels([np.log(said[blocks]) for said in [unsure] * 3 + [elsewhere] * 2])
+        assert len(np.unique(labels)) == 3
 
-    def test_outliers_beside_all_others_do_not_win(self):
-        """They overlap with nobody, and so explain next to nothing, as does a partition that gives up a cluster."""
-        given = {
-            "best": Judgement(100.0, 0.3, 3), "classes": Judgement(96.0, 0.2, 3), "outliers": Judgement(50.0, 0.0, 3),
-            "fewer": Judgement(100.0, 0.0, 2),
-        }  # fmt: skip
-        partitions = [Partition(np.full(3, i), one) for i, one in enumerate(given.values())]
-        assert [partition.judgement for partition in best_separated(partitions, 5)] == [given["classes"], given["best"]]
+    def test_one_partition_stays(self):
+        scores = np.log(np.random.default_rng(0).dirichlet(np.ones(3), 20))
+        assert agreed_labels([scores]) == (pytest.approx(scores.argmax(1)), 1.0)
 
-    def test_the_same_clusters_count_once_and_nothing_may_be_explained(self):
-        same = [Partition(np.arange(3), Judgement(-1e-9, 0.5, 3)), Partition(np.arange(3), Judgement(-1e-9, 0.5, 3))]
-        assert len(best_separated(same, 5)) == 1
-
-
-class TestDiscriminant:
     def test_covariance_is_shrunk_as_ledoit_and_wolf_do(self):
         random = np.random.default_rng(0)
         y = random.integers(0, 3, 40)
@@ -400,6 +358,12 @@ class TestDiscriminant:
 
 
 class TestFewColumns:
+    def test_kmeans_without_residuals_is_kept_by_the_head(self):
+        head = torch.nn.Linear(1, 2)
+        rows, centers = np.array([[-1.0], [-1.0], [1.0], [1.0]]), np.array([[-1.0], [1.0]])
+        soft_kmeans(head, rows, centers, np.array([0, 0, 1, 1]))
+        assert head(torch.tensor(rows, dtype=torch.float32)).argmax(1).tolist() == [0, 0, 1, 1]
+
     def test_two_cliques_with_features_that_tell_them_apart(self):
         y = np.repeat([0, 1], 6)
         cliques = sp.csr_array((y[:, None] == y[None]) & ~np.eye(12, dtype=bool), dtype=float)
@@ -429,7 +393,6 @@ class TestLargeGraphs:
         random = np.random.RandomState(0)
         centers = 5 * np.eye(4)
         truth = np.arange(2000) % 4
-        found = candidates._starts(centers[truth] + random.normal(size=(2000, 4)), 4, random)
-        assert len(found) == candidates._STARTS
-        assert adjusted_rand_score(truth, found[0]) > 0.95
-        assert {len(labels) for labels in found} == {2000}
+        found = candidates._clustered(centers[truth] + random.normal(size=(2000, 4)), 4, random)
+        assert adjusted_rand_score(truth, found.labels_) > 0.95
+        assert len(found.labels_) == 2000

@@ -1,4 +1,4 @@
-"""Partitions of more and more smoothed embeddings: all of them, and the embedding of the most informative one."""
+"""Partitions of more and more smoothed embeddings, of which the most informative one is kept."""
 
 from __future__ import annotations
 
@@ -12,38 +12,32 @@ from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 from torch import Tensor
 
-from tvgnn.estimators.quality.information import Judgement, PartitionInformation
+from tvgnn.estimators.quality.information import PartitionInformation
 from tvgnn.graph.adjacency import Adjacency
 from tvgnn.ops.gtv_step import gtv_step
 
-__all__ = ["Candidate", "Partition", "best_candidate"]
+__all__ = ["Candidate", "best_candidate"]
 
 _GRID = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
-_STARTS = 10  # of k-means for each amount of smoothing
-_SAMPLE = 20_000  # nodes on which the starts run; the best of them goes on with all
+_STARTS = 20  # of k-means for each amount of smoothing
+_SAMPLE = 20_000  # nodes on which the starts are compared; the winner goes on with all
 _WORTH_THREADS = 10_000_000  # products in a step of k-means: below, threads wait for each other, long on a busy machine
 _FEW_COLUMNS = 4  # in which directions alone cannot tell many clusters apart
 _PATIENCE = 3  # numbers of steps without a better partition before the search ends
 
 
 @dataclass(frozen=True, eq=False)
-class Partition:
-    """Labels (N,) of as few bytes as hold them, and what is known of them."""
-
-    labels: np.ndarray
-    judgement: Judgement
-
-
-@dataclass(frozen=True, eq=False)
 class Candidate:
-    """One amount of smoothing.
+    """One amount of smoothing and the best partition found with it.
 
     Attributes:
         thresholds: of its GTV steps.
         mean, scale: (q,) that standardise the embedding and weigh its columns.
         unit_rows: whether rows of the embedding have length 1.
         embedding: (N, q).
-        nats: what the best k-means partition of the embedding explains, see `PartitionInformation`.
+        centers: (K, q) of k-means.
+        labels: (N,) int64.
+        nats: what the labels explain, see `PartitionInformation`.
 
     """
 
@@ -52,6 +46,8 @@ class Candidate:
     scale: np.ndarray
     unit_rows: bool
     embedding: np.ndarray
+    centers: np.ndarray
+    labels: np.ndarray
     nats: float
 
 
@@ -65,14 +61,13 @@ def best_candidate(
     num_layers: int | None,
     random: np.random.RandomState,
     backend: str = "auto",
-) -> tuple[Candidate, list[Partition], dict[int, float]]:
+) -> tuple[Candidate, dict[int, float]]:
     """Smooth, cluster and judge until more smoothing explains less.
 
     Starts of k-means on one embedding are compared by its own objective; embeddings, whose objectives cannot be
     compared, by what their partitions explain. (A maximum of the latter over many starts favours outliers.) Rows have
     length 1, but in few columns, where clusters in the same direction from the mean would fall together, rows as they
-    are compete too. What every start found on the way is kept, since the partition that explains most need not be the
-    one whose clusters are told apart best.
+    are compete too.
 
     Parameters:
         z: (N, q) features in the encoder's directions.
@@ -85,13 +80,12 @@ def best_candidate(
         backend: see `select_backend`.
 
     Returns:
-        The candidate of the highest `nats`, the partitions of all starts, and the nats by number of steps.
+        The candidate of the highest `nats`, and the nats by number of steps.
 
     """
     grid = _GRID if num_layers is None else (num_layers,)
     thresholds: list[float] = []
     best: Candidate | None = None  # set in the first round
-    partitions: list[Partition] = []
     tried: dict[int, float] = {}
     for steps in grid:
         while len(thresholds) < steps:
@@ -102,42 +96,37 @@ def best_candidate(
         tried[steps] = -np.inf
         for unit_rows in (True, False) if given.shape[1] <= _FEW_COLUMNS else (True,):
             embedding = _of_length_one(given) if unit_rows else given
-            found = [Partition(one, information.judged(one)) for one in _starts(embedding, n_clusters, random)]
-            partitions += found
-            nats = found[0].judgement.nats
+            found = _clustered(embedding, n_clusters, random)
+            labels = found.labels_.astype(np.int64)
+            nats = information.of(labels, n_clusters)
             tried[steps] = max(tried[steps], nats)
             if best is None or nats > best.nats:
-                best, better = Candidate(tuple(thresholds), mean, scale, unit_rows, embedding, nats), True
+                centers, better = found.cluster_centers_, True
+                best = Candidate(tuple(thresholds), mean, scale, unit_rows, embedding, centers, labels, nats)
         if better or best is None:
             continue
         if sum(number > len(best.thresholds) for number in tried) >= _PATIENCE:
             break
     if best is None:
         raise ValueError(f"expected num_layers >= 1, got {num_layers}")
-    return best, partitions, tried
+    return best, tried
 
 
-def _starts(embedding: np.ndarray, n_clusters: int, random: np.random.RandomState) -> list[np.ndarray]:
-    """Labels of k-means from several starts, the best by its own objective first; on large graphs, of a sample."""
-    rows = embedding
-    if len(embedding) > _SAMPLE:
-        size = min(len(embedding), max(_SAMPLE, 100 * n_clusters))
-        rows = embedding[random.choice(len(embedding), size, replace=False)]
-    kind = np.min_scalar_type(n_clusters)
-    threads = 1 if rows.size * n_clusters < _WORTH_THREADS else None
+def _clustered(embedding: np.ndarray, n_clusters: int, random: np.random.RandomState) -> KMeans:
+    """K-means of the best of many starts; on large graphs the starts are compared on a sample, and the best goes on."""
+    starts = KMeans(n_clusters, n_init=_STARTS, random_state=random)
+    size = min(len(embedding), max(_SAMPLE, 100 * n_clusters))
+    threads = 1 if size * embedding.shape[1] * n_clusters < _WORTH_THREADS else None
     with (
         threadpool_limits(threads),
         warnings.catch_warnings(),
     ):  # fewer distinct rows than clusters: the estimator says so once, at the end
         warnings.simplefilter("ignore", ConvergenceWarning)
-        found = [KMeans(n_clusters, n_init=1, random_state=random).fit(rows) for _ in range(_STARTS)]
-        found.sort(key=lambda one: one.inertia_)
-        if rows is not embedding:
-            found[0] = KMeans(n_clusters, init=found[0].cluster_centers_, n_init=1).fit(embedding)
-        return [
-            (one.labels_ if len(one.labels_) == len(embedding) else one.predict(embedding)).astype(kind)
-            for one in found
-        ]
+        if len(embedding) <= _SAMPLE:
+            return starts.fit(embedding)
+        chosen = random.choice(len(embedding), size, replace=False)
+        centers = starts.fit(embedding[chosen]).cluster_centers_
+        return KMeans(n_clusters, init=centers, n_init=1).fit(embedding)
 
 
 def _weighted(z: np.ndarray, ratios: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

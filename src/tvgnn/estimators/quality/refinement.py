@@ -1,4 +1,4 @@
-"""The head refined by the paper's loss, for as long as its clusters are told apart better."""
+"""The head as soft k-means, then refined by the paper's loss for as long as the partition explains more."""
 
 from __future__ import annotations
 
@@ -12,7 +12,26 @@ from tvgnn.errors import TrainingError
 from tvgnn.graph.adjacency import Adjacency
 from tvgnn.losses import share_balance_loss, total_variation_loss
 
-__all__ = ["refine"]
+__all__ = ["refine", "soft_kmeans"]
+
+_SHARPEST = 1e4
+
+
+@torch.no_grad()
+def soft_kmeans(head: nn.Linear, embedding: np.ndarray, centers: np.ndarray, labels: np.ndarray) -> None:
+    """Set a linear head so that its softmax is that of ``-t ||y - c_k||^2``, whose argmax is k-means.
+
+    ``t = 1 / (2 s^2)``, with ``s^2`` the residuals' variance in each of the dimensions in which they vary (their
+    participation ratio): the posterior of a mixture of spheres of that variance. Without residuals t is as large as is
+    let, `_SHARPEST`.
+    """
+    residuals = embedding - centers[labels]
+    variances = np.square(residuals, dtype=np.float64).mean(0)
+    total = float(variances.sum())
+    dimensions = total**2 / max(float(np.square(variances).sum()), 1e-300)
+    sharpness = min(dimensions / (2 * total), _SHARPEST) if total > 1e-12 else _SHARPEST
+    head.weight.copy_(torch.tensor(2 * sharpness * centers))
+    head.bias.copy_(torch.tensor(-sharpness * np.square(centers).sum(1)))
 
 
 def refine(

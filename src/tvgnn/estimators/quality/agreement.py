@@ -1,4 +1,4 @@
-"""A linear discriminant in each view of the nodes, as one linear head."""
+"""Many partitions as one: an aligned product of what they say, then a discriminant in each view of the nodes."""
 
 from __future__ import annotations
 
@@ -7,16 +7,59 @@ from collections.abc import Sequence
 import numpy as np
 import scipy.sparse as sp
 import torch
+from scipy.optimize import linear_sum_assignment
+from sklearn.metrics import adjusted_rand_score
+from sklearn.metrics.cluster import contingency_matrix
 from torch import nn
 
-__all__ = ["set_discriminant"]
+__all__ = ["agreed_labels", "set_discriminant"]
 
+_ROUNDS = 3  # of alignment; two suffice unless clusters change places
 _NEVER = -1e9  # score of a cluster without nodes
 _LEAST_VARIANCE = 1e-6  # of the noise, as a share of the mean variance of the columns
 
 
+def agreed_labels(log_probabilities: Sequence[np.ndarray]) -> tuple[np.ndarray, float]:
+    """Labels of the product of several soft partitions, their clusters matched.
+
+    Clusters are matched to those of the partition that the others agree with most, then to those of the product. Where
+    partitions split different clusters, the product may leave one without nodes; then that partition is taken as it is.
+
+    Parameters:
+        log_probabilities: each (N, K), log of soft assignments; at least one.
+
+    Returns:
+        Labels (N,) int64, and the highest mean adjusted Rand index of a partition with the others, 1 for a single one.
+
+    """
+    partitions = [scores.argmax(1) for scores in log_probabilities]
+    agreement = np.ones((len(partitions), len(partitions)))
+    for i, first in enumerate(partitions):
+        for j in range(i):
+            agreement[i, j] = agreement[j, i] = adjusted_rand_score(first, partitions[j])
+    means = (agreement.sum(1) - 1) / max(len(partitions) - 1, 1) if len(partitions) > 1 else np.ones(1)
+    labels = central = partitions[int(means.argmax())]
+    for _ in range(_ROUNDS):
+        total = np.zeros_like(log_probabilities[0])
+        for scores, own in zip(log_probabilities, partitions, strict=True):
+            total[:, _matched(labels, own, total.shape[1])] += scores
+        before, labels = labels, total.argmax(1)
+        if np.array_equal(before, labels):
+            break
+    if len(np.unique(labels)) < len(np.unique(central)):
+        labels = central
+    return labels.astype(np.int64), float(means.max())
+
+
+def _matched(labels: np.ndarray, own: np.ndarray, n_clusters: int) -> np.ndarray:
+    """For each cluster of ``own`` the one of ``labels`` that it shares most nodes with, one to one."""
+    everyone = np.arange(n_clusters)  # once more each, so that empty clusters have a row and a column
+    shared = contingency_matrix(np.concatenate([own, everyone]), np.concatenate([labels, everyone]))
+    return np.asarray(linear_sum_assignment(shared - np.eye(n_clusters), maximize=True)[1])
+
+
 @torch.no_grad()
-def set_discriminant(head: nn.Linear, views: Sequence[np.ndarray], labels: np.ndarray, rounds: int = 3) -> np.ndarray:
+def set_discriminant(head: nn.Linear, views: Sequence[np.ndarray], labels: np.ndarray, rounds: int = 2) -> np.ndarray:
     """Set a linear head to the product of one linear discriminant a view, and relabel the nodes by it.
 
     In each view the clusters are Gaussians of one covariance (shrunk, Ledoit & Wolf, 2004); a node goes to the cluster
