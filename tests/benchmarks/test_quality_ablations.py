@@ -2,10 +2,12 @@ import numpy as np
 import pytest
 from benchmarks.quality.graphs import Problem, block_graph, problem, tissue
 from benchmarks.quality.matched import Margins, matched_settings, simulate_like
+from benchmarks.quality.matching import difference, search, statistics
 from benchmarks.quality.simulated import CitationSettings, simulate_citations
 from benchmarks.quality.tables import table
 from benchmarks.quality.variants import VARIANTS, fitted
 
+from tvgnn import Graph
 from tvgnn.errors import DataError
 
 
@@ -110,3 +112,19 @@ def test_strays_are_filed_elsewhere_and_change_nothing_else():
 def test_a_number_beyond_the_settings_is_refused():
     with pytest.raises(DataError, match="a number below 24"):
         problem("like-cora-24", 0)
+
+
+def test_matching_comes_nearer_to_a_network_it_does_not_know():
+    random = np.random.default_rng(0)
+    given, (settings, *_) = margins(nodes=400, words=300), matched_settings("cora")
+    graph = simulate_like(given, settings, seed=5)
+    unlabelled = Graph.from_scipy(graph.adjacency(), x=graph.x)
+    assert difference(statistics(graph, 4), statistics(unlabelled, 4)) == 0
+    found = search(unlabelled, 4, [], 4, random)
+    assert [value for value, _ in found] == sorted(value for value, _ in found)
+    again = simulate_like(given, settings, seed=6)
+    assert difference(statistics(again, 4), statistics(unlabelled, 4)) < found[0][0]
+    parents = [(value, settings) for value, settings in found * 20]
+    further = search(unlabelled, 4, parents, 2, random)
+    assert len(further) == len(parents) + 2
+    assert all(sum((one.l0, one.l1, one.l2, one.l3)) == pytest.approx(1) for _, one in further)
