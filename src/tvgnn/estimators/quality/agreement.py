@@ -15,6 +15,7 @@ from torch import nn
 __all__ = ["agreed_labels", "set_discriminant"]
 
 _ROUNDS = 3  # of alignment; two suffice unless clusters change places
+_BLOCK = 65_536  # rows converted at a time
 _NEVER = -1e9  # score of a cluster without nodes
 _LEAST_VARIANCE = 1e-6  # of the noise, as a share of the mean variance of the columns
 
@@ -75,7 +76,7 @@ def set_discriminant(head: nn.Linear, views: Sequence[np.ndarray], labels: np.nd
         The labels that the head gives.
 
     """
-    scatters = [(view.T @ view).astype(np.float64) for view in views]
+    scatters = [_scatter(view) for view in views]
     for _ in range(rounds):
         fitted = [_discriminant(*one, labels, head.out_features) for one in zip(views, scatters, strict=True)]
         sizes = np.bincount(labels, minlength=head.out_features)
@@ -86,6 +87,12 @@ def set_discriminant(head: nn.Linear, views: Sequence[np.ndarray], labels: np.nd
         head.bias.copy_(torch.tensor(bias))
         labels = scores.argmax(1)
     return labels
+
+
+def _scatter(view: np.ndarray) -> np.ndarray:
+    """Sum of the rows' outer products in float64, as clusters may be small beside their distance from zero."""
+    blocks = (view[i : i + _BLOCK].astype(np.float64) for i in range(0, len(view), _BLOCK))
+    return np.sum([block.T @ block for block in blocks], axis=0)
 
 
 def _discriminant(

@@ -117,10 +117,8 @@ def _clustered(embedding: np.ndarray, n_clusters: int, random: np.random.RandomS
     starts = KMeans(n_clusters, n_init=_STARTS, random_state=random)
     size = min(len(embedding), max(_SAMPLE, 100 * n_clusters))
     threads = 1 if size * embedding.shape[1] * n_clusters < _WORTH_THREADS else None
-    with (
-        threadpool_limits(threads),
-        warnings.catch_warnings(),
-    ):  # fewer distinct rows than clusters: the estimator says so once, at the end
+    with threadpool_limits(threads), warnings.catch_warnings():
+        # Fewer distinct rows than clusters: the estimator says so once, at the end
         warnings.simplefilter("ignore", ConvergenceWarning)
         if len(embedding) <= _SAMPLE:
             return starts.fit(embedding)
