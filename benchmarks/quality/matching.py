@@ -16,6 +16,7 @@ from sklearn.cluster import KMeans
 
 from benchmarks.quality.graphs import problem
 from benchmarks.quality.matched import Margins, MatchedSettings, simulate_like
+from tvgnn.estimators.quality import candidates
 from tvgnn.estimators.quality.directions import averaging_matrix, neighborhood_directions
 from tvgnn.estimators.quality.information import PartitionInformation, edge_information
 from tvgnn.estimators.quality.preparation import FeaturePreparation
@@ -84,14 +85,12 @@ def _of_partitions(
     """What k-means partitions of two and four averages explain, in nats a node, and their modularity."""
     adjacency, information = graph.adjacency(), PartitionInformation(graph.adjacency(), reduced)
     encoder, found = encoders[min(1, len(encoders) - 1)], []
-    weights = np.sqrt(encoder.ratios) * encoder.ratios / (1 + encoder.ratios)
     rows = np.asarray(x @ encoder.weight)
     for _ in range(2):
         rows = averaging @ (averaging @ rows)
-        weighed = (rows - rows.mean(0)) / np.maximum(rows.std(0), 1e-9) * weights
-        weighed /= np.maximum(np.linalg.norm(weighed, axis=1, keepdims=True), 1e-9)
+        embedding = candidates._of_length_one(candidates._weighted(rows, encoder.ratios)[2])
         for clusters in (max(2, (classes + 1) // 2), classes, 2 * classes, 5 * classes):
-            labels = KMeans(clusters, n_init=4, random_state=0).fit(weighed).labels_
+            labels = KMeans(clusters, n_init=4, random_state=0).fit(embedding).labels_
             edges = edge_information(adjacency, labels, clusters) / graph.num_nodes
             features = information.feature_information(labels, clusters) / graph.num_nodes
             found += [edges, features / 2, 3 * modularity(adjacency, labels)]
