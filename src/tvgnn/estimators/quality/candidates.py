@@ -21,7 +21,7 @@ __all__ = ["Candidate", "best_candidate"]
 _GRID = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
 _STARTS = 20  # of k-means for each amount of smoothing
 _SAMPLE = 20_000  # nodes on which the starts are compared; the winner goes on with all
-_WORTH_THREADS = 10_000_000  # products in a step; below, a second thread gains at most 13 %, and waits on a busy machine
+_WORTH_THREADS = 10_000_000  # products in a step; below, a second thread gains 13 % at most and may wait
 _FEW_COLUMNS = 4  # in which directions alone cannot tell many clusters apart
 _PATIENCE = 3  # numbers of steps without a better partition before the search ends
 
