@@ -17,7 +17,7 @@ from sklearn.cluster import KMeans
 from benchmarks.quality.graphs import problem
 from benchmarks.quality.matched import Margins, MatchedSettings, simulate_like
 from tvgnn.estimators.quality import candidates
-from tvgnn.estimators.quality.directions import averaging_matrix, neighborhood_directions
+from tvgnn.estimators.quality.directions import averaging_matrix, neighborhood_directions, principal_components
 from tvgnn.estimators.quality.information import PartitionInformation, edge_information
 from tvgnn.estimators.quality.preparation import FeaturePreparation
 from tvgnn.graph.graph import Graph
@@ -44,7 +44,8 @@ def statistics(graph: Graph, classes: int) -> tuple[np.ndarray, np.ndarray]:
 
     """
     x = FeaturePreparation.fit(graph.x).transform(graph.x)
-    encoders, reduced = neighborhood_directions(graph, x, 64, np.random.RandomState(0))
+    basis, reduced = principal_components(x, np.random.RandomState(0))
+    encoders = neighborhood_directions(graph, basis, reduced, 64)
     averaging = averaging_matrix(graph)
     return _of_graph(graph, encoders, reduced, averaging), _of_partitions(
         graph, classes, x, encoders, reduced, averaging

@@ -7,6 +7,7 @@ import torch
 from sklearn.base import clone
 from sklearn.covariance import ledoit_wolf
 from sklearn.metrics import adjusted_rand_score
+from topic_graphs import topics
 
 from tvgnn import Graph, TVClustering
 from tvgnn.errors import MemoryLimitError
@@ -14,23 +15,12 @@ from tvgnn.estimators.presets import PRESETS
 from tvgnn.estimators.quality import agreement, candidates
 from tvgnn.estimators.quality.agreement import agreed_labels, set_discriminant
 from tvgnn.estimators.quality.candidates import best_candidate
-from tvgnn.estimators.quality.directions import mean_edge_weight, neighborhood_directions
+from tvgnn.estimators.quality.directions import mean_edge_weight, neighborhood_directions, principal_components
 from tvgnn.estimators.quality.information import PartitionInformation, edge_information
 from tvgnn.estimators.quality.preparation import FeaturePreparation, choose_steps
 from tvgnn.estimators.quality.refinement import soft_kmeans
 from tvgnn.graph.adjacency import Adjacency
 from tvgnn.models.smoothed_clustering import averaging_adjacency
-
-
-def topics(nodes=90, words=60, clusters=3, seed=0, scale=1):
-    """Documents that mostly cite their own topic and mostly use its words, as a Graph with known topics."""
-    random = np.random.default_rng(seed)
-    y = np.sort(np.arange(nodes) % clusters)
-    same = y[:, None] == y[None, :]
-    upper = np.triu(random.random((nodes, nodes)) < np.where(same, 0.15, 0.01), 1)
-    own = np.arange(words)[None, :] % clusters == y[:, None]
-    x = (random.random((nodes, words)) < np.where(own, 0.2, 0.05)) * float(scale)
-    return Graph.from_scipy(sp.csr_array((upper + upper.T).astype(float)), x=sp.csr_array(x), y=y)
 
 
 @pytest.fixture(scope="module")
@@ -134,7 +124,8 @@ class TestDirections:
         shared = np.repeat(random.normal(size=100), 10)
         x = np.stack([5 * random.normal(size=1000), shared + 0.1 * random.normal(size=1000)], 1).astype(np.float32)
         graph = Graph.from_scipy(blocks, x=x)
-        (directions,), reduced = neighborhood_directions(graph, x, 2, np.random.RandomState(0))
+        basis, reduced = principal_components(x, np.random.RandomState(0))
+        (directions,) = neighborhood_directions(graph, basis, reduced, 2)
         assert reduced.shape == (1000, 2)
         first = np.abs(directions.weight[:, 0])
         assert first[1] > 10 * first[0]
@@ -145,7 +136,8 @@ class TestDirections:
     def test_encoders_of_rising_rank_see_the_first_principal_components(self, words, sparse):
         graph = topics(nodes=600, words=words, clusters=4)
         x = graph.x if sparse else graph.x.toarray()
-        encoders, reduced = neighborhood_directions(graph, x, 16, np.random.RandomState(0))
+        basis, reduced = principal_components(x, np.random.RandomState(0))
+        encoders = neighborhood_directions(graph, basis, reduced, 16)
         highest = min(words, 150)  # four rows for each
         assert [encoder.rank for encoder in encoders] == sorted({32, min(128, highest), highest})
         deviations = np.linalg.norm(reduced, axis=0)
@@ -159,7 +151,8 @@ class TestDirections:
 
     def test_smoothing_is_scale_free_and_chosen(self, graph):
         prepared = FeaturePreparation.fit(graph.x).transform(graph.x)
-        (directions,), reduced = neighborhood_directions(graph, prepared, 8, np.random.RandomState(0))
+        basis, reduced = principal_components(prepared, np.random.RandomState(0))
+        (directions,) = neighborhood_directions(graph, basis, reduced, 8)
         adjacency = averaging_adjacency(Adjacency.from_graph(graph), mean_edge_weight(graph))
         information = PartitionInformation(graph.adjacency(), reduced)
         z = torch.tensor(prepared @ directions.weight)

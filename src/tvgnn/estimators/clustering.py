@@ -226,7 +226,8 @@ class TVClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         Warns
         -----
         ClusteringWarning
-            Fewer clusters than asked for are in use.
+            Fewer clusters than asked for are in use; or ``"quality"`` left the edges aside, which say nothing about the
+            features.
 
         """
         start = time.perf_counter()

@@ -25,13 +25,17 @@ if TYPE_CHECKING:
 __all__ = ["infer", "store_results"]
 
 
+_UNSHARED = 0.05  # signal-to-noise ratio of neighbours' features below which they hardly agree
+_BY_EDGES = "for clusters of the edges, leave the features out and pass features='spectral'"
+
+
 def store_results(estimator: TVClustering, inputs: NetworkInputs, result: TrainingResult) -> None:
     """Set the fitted attributes of an estimator whose ``model_`` is trained.
 
     Clusters are renumbered by size inside the last linear layer, so that every later result carries the same numbers.
 
     Warns:
-        ClusteringWarning: fewer clusters than asked for are in use.
+        ClusteringWarning: fewer clusters than asked for are in use, or the edges were left aside.
 
     """
     model = estimator.model_
@@ -53,8 +57,14 @@ def store_results(estimator: TVClustering, inputs: NetworkInputs, result: Traini
     estimator.loss_, estimator.loss_history_ = result.loss, result.loss_history
     estimator.n_iter_, estimator.converged_ = result.n_iter, result.converged
     estimator.ms_per_epoch_ = 1000 * result.seconds / max(result.n_iter, 1)  # 0: k-means is left as it is
+    if estimator.choices_.get("over_edges") is False:
+        found = f"neighbours hardly agree in their features, so the edges were left aside; {_BY_EDGES}"
+        warnings.warn(found, ClusteringWarning, stacklevel=3)
     if estimator.n_clusters_found_ < estimator.n_clusters:
         remedy = "ask for fewer" if estimator.preset == "quality" else "try the preset quality, or more n_init"
+        agreement = estimator.choices_.get("neighbor_agreement")
+        if agreement is not None and agreement < _UNSHARED:
+            remedy += f". Neighbours hardly agree in their features: {_BY_EDGES}"
         found = f"{estimator.n_clusters_found_} of the {estimator.n_clusters} clusters asked for are in use; {remedy}"
         warnings.warn(found, ClusteringWarning, stacklevel=3)
 

@@ -25,7 +25,8 @@ class SmoothedView:
 
     Attributes:
         channels: number of columns.
-        thresholds: of each GTV step, the distance from which a neighbour's pull stops growing.
+        thresholds: of each GTV step, the distance from which a neighbour's pull stops growing; none where the features
+            are seen alone.
         unit_rows: whether rows of this part have length 1.
 
     Raises:
@@ -39,8 +40,8 @@ class SmoothedView:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "thresholds", tuple(self.thresholds))
-        if not self.thresholds or not all(value > 0 for value in self.thresholds):
-            raise ValueError(f"expected at least one GTV step with a threshold > 0, got {self.thresholds}")
+        if not all(value > 0 for value in self.thresholds):
+            raise ValueError(f"expected GTV steps with thresholds > 0, got {self.thresholds}")
 
 
 @dataclass(frozen=True)
@@ -126,8 +127,8 @@ class SmoothedClusteringModel(nn.Module):
                 config.in_channels,
                 view.channels,
                 bias=False,
-                delta_coeff=view.thresholds[0],
-                eps=view.thresholds[0],
+                delta_coeff=view.thresholds[0] if view.thresholds else 0.0,
+                eps=view.thresholds[0] if view.thresholds else 1.0,
                 act=None,
                 backend=backend,
             )

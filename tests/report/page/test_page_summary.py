@@ -102,6 +102,11 @@ def titles(view):
         ),
         ({"assignments": soft(np.repeat([0, 1, 2], 5), 3, 0.34)}, "nearly uniform"),
         ({"assignments": soft(np.repeat([0, 1, 2], 5), 3, 0.55)}, "not sharp: 55 % on average"),
+        (
+            {"metrics": {"choices": {"over_edges": False, "neighbor_agreement": 0.01}}},
+            "Neighbours hardly agree in their features, so the clusters are of the features alone",
+        ),
+        ({"metrics": {"choices": {"over_edges": True, "neighbor_agreement": 0.01}}}, "Neighbours hardly agree"),
         ({"metrics": {"modularity": 0.1}}, "few more edges than chance would give them (modularity 0.10)"),
         (
             {"assignments": soft(np.arange(15) % 3, 3)},
@@ -115,6 +120,7 @@ def test_findings(parts, words):
 
 def test_a_good_clustering_has_no_findings():
     assert titles(cliques_view(metrics={"converged": True, "modularity": 0.6})) == ""
+    assert titles(cliques_view(metrics={"choices": {"over_edges": True, "neighbor_agreement": 0.8}})) == ""
 
 
 def test_loss_curve():

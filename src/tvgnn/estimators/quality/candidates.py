@@ -75,7 +75,7 @@ def best_candidate(
         averaging: N nodes, see `averaging_adjacency`.
         information: judges partitions.
         n_clusters: K.
-        num_layers: number of GTV steps; None to let the data choose.
+        num_layers: number of GTV steps, possibly 0; None to let the data choose one or more.
         random: seeds k-means.
         backend: see `select_backend`.
 
@@ -107,8 +107,7 @@ def best_candidate(
             continue
         if sum(number > len(best.thresholds) for number in tried) >= _PATIENCE:
             break
-    if best is None:
-        raise ValueError(f"expected num_layers >= 1, got {num_layers}")
+    assert best is not None  # the grid has a first number
     return best, tried
 
 

@@ -12,7 +12,14 @@ from sklearn.utils.extmath import randomized_svd
 
 from tvgnn.graph.graph import Graph
 
-__all__ = ["Directions", "averaging_matrix", "mean_edge_weight", "neighborhood_directions"]
+__all__ = [
+    "Directions",
+    "averaging_matrix",
+    "highest_ratio",
+    "mean_edge_weight",
+    "neighborhood_directions",
+    "principal_components",
+]
 
 _RANKS = (32, 128, 256)  # of the features before the eigenproblem, whose time grows with the cube
 _ROWS_PER_RANK = 4  # fewer rows do not determine a covariance of that rank
@@ -35,9 +42,26 @@ class Directions:
     ratios: np.ndarray
 
 
-def neighborhood_directions(
-    graph: Graph, x: Any, width: int, random: np.random.RandomState
-) -> tuple[list[Directions], np.ndarray]:
+def principal_components(x: Any, random: np.random.RandomState) -> tuple[np.ndarray, np.ndarray]:
+    """Reduce features to the components that directions are looked for in.
+
+    Chance correlates neighbours in some of many dimensions, so there are at most 256, and at least four nodes for each.
+
+    Parameters:
+        x: (N, F) prepared features, dense or CSR.
+        random: for the randomised SVD.
+
+    Returns:
+        The axes (F, r) and the components (N, r), float32, largest variance first.
+
+    """
+    highest = max(1, min(_RANKS[-1], x.shape[1], x.shape[0] // _ROWS_PER_RANK))
+    axes = randomized_svd(x, highest, random_state=random)[2] if highest < x.shape[1] else _rotation(x)
+    basis = axes.T.astype(np.float32)
+    return basis, np.asarray(x @ basis, dtype=np.float32)
+
+
+def neighborhood_directions(graph: Graph, basis: np.ndarray, reduced: np.ndarray, width: int) -> list[Directions]:
     """Find the directions of the features in which neighbourhoods differ most, relative to what differs within them.
 
     Two views of a node, each the mean over a random part of its neighbourhood, share what the neighbourhood has in
@@ -46,43 +70,56 @@ def neighborhood_directions(
     an eigenproblem: ``B v = ratio W v``, with B the scatter of the neighbourhoods' means and W that within them. That
     is Fisher's discriminant with neighbourhoods for classes. No epochs, so nothing to stop.
 
-    Chance correlates neighbours in some of many dimensions, so features are reduced to their principal components
-    first. How many is left to the caller: there is an encoder for each of a few ranks, which share all costly steps.
+    How many principal components is left to the caller: there is an encoder for each of a few ranks, which share all
+    costly steps. Without edges a node is its own neighbourhood, and the directions are the components themselves.
 
     Parameters:
         graph: N nodes.
-        x: (N, F) prepared features, dense or CSR.
+        basis, reduced: see `principal_components`.
         width: q, at most; fewer where the features have a smaller rank.
-        random: for the randomised SVD.
 
     Returns:
-        The encoders by rising rank, and the features' principal components (N, r) float32 of the highest.
+        The encoders by rising rank.
 
     """
-    highest = max(1, min(_RANKS[-1], x.shape[1], x.shape[0] // _ROWS_PER_RANK))
-    components = randomized_svd(x, highest, random_state=random)[2] if highest < x.shape[1] else _rotation(x)
-    basis = components.T.astype(np.float32)
-    reduced = np.asarray(x @ basis, dtype=np.float32)
+    highest = reduced.shape[1]
     centred = reduced - reduced.mean(0)
-    averaging = averaging_matrix(graph)
-    means = averaging @ centred
-    between = (means.T @ means).astype(np.float64)
-    del means
-    listed = np.asarray(averaging.sum(0)).ravel()[:, None].astype(np.float32)
-    within = (centred.T @ (listed * centred)).astype(np.float64) - between
-    variances = np.square(centred, dtype=np.float64).sum(0)
+    between, within, variances = _scatters(averaging_matrix(graph), centred)
     found = []
     for rank in sorted({min(rank, highest) for rank in _RANKS}):
         first = slice(rank)
-        ridge = _RIDGE * max(float(variances[first].sum()) / rank, np.finfo(np.float32).tiny)
-        noise = within[first, first] + ridge * np.eye(rank)
+        noise = _noise(within[first, first], variances[first])
         q = min(width, rank)
         ratios, vectors = scipy.linalg.eigh(between[first, first], noise, subset_by_index=(rank - q, rank - 1))
         vectors = vectors[:, ::-1] * np.sqrt(len(reduced))  # noise of variance 1 per node
         vectors *= np.sign(vectors[np.abs(vectors).argmax(0), np.arange(q)])  # the solver leaves signs open
         weight = (basis[:, first] @ vectors).astype(np.float32)
         found.append(Directions(rank, weight, np.maximum(ratios[::-1], 0)))
-    return found, reduced
+    return found
+
+
+def highest_ratio(averaging: sp.csr_array, centred: np.ndarray) -> float:
+    """Signal-to-noise ratio of the best direction in centred components (N, r)."""
+    between, within, variances = _scatters(averaging, centred)
+    last = len(variances) - 1
+    noise = _noise(within, variances)
+    return float(scipy.linalg.eigh(between, noise, eigvals_only=True, subset_by_index=(last, last))[0])
+
+
+def _scatters(averaging: sp.csr_array, centred: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Of the neighbourhoods' means and within neighbourhoods, both (r, r), and that of each component, (r,)."""
+    means = averaging @ centred
+    between = (means.T @ means).astype(np.float64)
+    del means
+    listed = np.asarray(averaging.sum(0)).ravel()[:, None].astype(np.float32)
+    within = (centred.T @ (listed * centred)).astype(np.float64) - between
+    return between, within, np.square(centred, dtype=np.float64).sum(0)
+
+
+def _noise(within: np.ndarray, variances: np.ndarray) -> np.ndarray:
+    rank = len(variances)
+    ridge = _RIDGE * max(float(variances.sum()) / rank, float(np.finfo(np.float32).tiny))
+    return np.asarray(within + ridge * np.eye(rank))
 
 
 def _rotation(x: Any) -> np.ndarray:

@@ -8,15 +8,16 @@ from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
+import scipy.sparse as sp
 import torch
 from sklearn.utils import check_random_state
 from threadpoolctl import threadpool_limits
 from torch import nn
 
-from tvgnn.errors import GraphError
 from tvgnn.estimators.quality.agreement import agreed_labels, set_discriminant
 from tvgnn.estimators.quality.candidates import Candidate, best_candidate
-from tvgnn.estimators.quality.directions import mean_edge_weight, neighborhood_directions
+from tvgnn.estimators.quality.directions import mean_edge_weight, neighborhood_directions, principal_components
+from tvgnn.estimators.quality.edges import neighbor_agreement, rewired, shuffled_columns
 from tvgnn.estimators.quality.information import PartitionInformation
 from tvgnn.estimators.quality.refinement import refine, soft_kmeans
 from tvgnn.graph.adjacency import Adjacency
@@ -31,6 +32,9 @@ from tvgnn.models.smoothed_clustering import (
 from tvgnn.training.loop import TrainingResult
 
 __all__ = ["fit_quality", "quality_bytes"]
+
+_DOUBTFUL = 0.15  # signal-to-noise ratio of neighbours below which the edges have to prove their worth
+_CLEARLY = 2.0  # times as much, which the nodes without edges have to say for the edges to be left aside
 
 
 def fit_quality(
@@ -50,6 +54,10 @@ def fit_quality(
     encoders of all ranks side by side, each from the run whose partition explains most, and a discriminant of those
     labels for its head (`set_discriminant`), which the paper's loss refines.
 
+    Where edges are drawn with little regard to the features, means over neighbours only blur these. So where neighbours
+    hardly agree, and the nodes without their edges say more than twice as much beyond chance (`_Fit.blurred`), all runs
+    are made without edges; not if the number of GTV steps is given.
+
     Parameters:
         graph: N nodes.
         x: (N, F) prepared features, dense or CSR.
@@ -66,14 +74,19 @@ def fit_quality(
     fit = _Fit(graph, x, n_clusters, parameters, device, backend)
     random = check_random_state(random_state)
     with threadpool_limits(torch.get_num_threads()):
-        members: list[_Member] = []
-        for _ in range(parameters["n_init"]):
-            members = _without_all_but_the_best_embeddings([*members, *fit.members(random)])
+        members = fit.runs(random, parameters["n_init"])
+        neighbors = fit.neighbor_agreement(random)
+        doubtful = parameters["num_layers"] is None and neighbors is not None and neighbors < _DOUBTFUL
+        over_edges = not (doubtful and fit.blurred(members, random))
+        if not over_edges:
+            members = fit.runs(random, parameters["n_init"], over_edges=False)
         labels, agreement = agreed_labels([member.log_probabilities for member in members])
         views = sorted((member for member in members if member.candidate is not None), key=lambda one: one.rank)
         model, losses, judged, kept, seconds = fit.combined(views, labels)
     choices = {
         "views": [view.description for view in views],
+        "over_edges": over_edges,
+        "neighbor_agreement": None if neighbors is None else round(neighbors, 4),
         "agreement": round(agreement, 4),
         "nats_by_member": [member.description["nats"] for member in members],
         "nats_agreed": round(fit.information.of(labels, n_clusters), 1),
@@ -95,6 +108,10 @@ class _Member:
     description: dict[str, Any]
     weight: np.ndarray
     candidate: Candidate | None
+
+
+def _most(members: list[_Member]) -> float:
+    return max(float(member.description["nats"]) for member in members)
 
 
 def _without_all_but_the_best_embeddings(members: list[_Member]) -> list[_Member]:
@@ -120,21 +137,52 @@ class _Fit:
         self.loop = mean_edge_weight(graph)
         self.averaging = averaging_adjacency(self.adjacency, self.loop)
         self.information: PartitionInformation
+        self.basis = np.empty((0, 0), np.float32)
 
-    def members(self, random: np.random.RandomState) -> Iterator[_Member]:
-        """One run: a partition for each rank."""
-        encoders, reduced = neighborhood_directions(self.graph, self.x, self.parameters["hidden_channels"], random)
-        if not encoders:
-            raise GraphError("expected features of at least one column, got none")
+    def runs(self, random: np.random.RandomState, number: int, *, over_edges: bool = True) -> list[_Member]:
+        """Partitions of further runs, in each one for each rank."""
+        members: list[_Member] = []
+        for _ in range(number):
+            members = _without_all_but_the_best_embeddings([*members, *self._members(random, over_edges)])
+        return members
+
+    def neighbor_agreement(self, random: np.random.RandomState) -> float | None:
+        """See `tvgnn.estimators.quality.edges`; None without edges, which cannot blur anything."""
+        return neighbor_agreement(self.graph, self.x, self.basis, random) if self.graph.num_edges else None
+
+    def blurred(self, members: list[_Member], random: np.random.RandomState) -> bool:
+        """Whether one run without edges tells more than twice as much beyond chance as the runs over edges, in nats.
+
+        Chance, by which partitions of noise explain something too, is what one run finds on edges whose ends are joined
+        at random, and on columns dealt out anew.
+        """
+        rest = self.n_clusters, self.parameters, self.device, self.backend
+        alone = _most(self.runs(random, 1, over_edges=False))
+        alone -= _most(_Fit(self.graph, shuffled_columns(self.x, random), *rest).runs(random, 1, over_edges=False))
+        over = _most(members) - _most(_Fit(rewired(self.graph, random), self.x, *rest).runs(random, 1))
+        return alone > _CLEARLY * max(over, 0)
+
+    def _see(self, random: np.random.RandomState) -> np.ndarray:
+        """Find principal components anew, and return them."""
+        self.basis, reduced = principal_components(self.x, random)
         self.information = PartitionInformation(self.graph.adjacency(), reduced)
-        for encoder in encoders:
+        return reduced
+
+    def _members(self, random: np.random.RandomState, over_edges: bool) -> Iterator[_Member]:
+        """One run; those without edges, made after the others, see the principal components of the last."""
+        if over_edges or not self.basis.size:
+            reduced = self._see(random)
+        else:
+            reduced = np.asarray(self.x @ self.basis, dtype=np.float32)
+        graph = self.graph if over_edges else Graph.from_scipy(sp.csr_array(self.graph.adjacency().shape))
+        for encoder in neighborhood_directions(graph, self.basis, reduced, self.parameters["hidden_channels"]):
             candidate, tried = best_candidate(
                 torch.tensor(np.asarray(self.x @ encoder.weight, dtype=np.float32), device=self.device),
                 encoder.ratios,
                 self.averaging,
                 self.information,
                 self.n_clusters,
-                num_layers=self.parameters["num_layers"],
+                num_layers=self.parameters["num_layers"] if over_edges else 0,
                 random=random,
                 backend=self.backend,
             )

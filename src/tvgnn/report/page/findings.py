@@ -18,6 +18,7 @@ _MODULAR = 0.3
 _ISOLATED = 0.05
 _UNNEIGHBORLY = 0.2
 _SMALL_STEP = 0.01
+_UNSHARED = 0.05  # signal-to-noise ratio of neighbours' features below which they hardly agree
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,7 @@ def findings(view: ClusteringView, edges: NDArray[np.float64], agreement: NDArra
         As :func:`neighbor_agreement` gives it.
     """
     return [finding for finding in (
+        _unshared(view),
         _unused(view),
         _not_sharp(view),
         _not_converged(view),
@@ -68,6 +70,20 @@ def findings(view: ClusteringView, edges: NDArray[np.float64], agreement: NDArra
         _apart_from_neighbors(view, agreement),
         _isolated(view),
     ) if finding is not None]  # fmt: skip
+
+
+def _unshared(view: ClusteringView) -> Finding | None:
+    choices = view.metrics.get("choices") or {}
+    agreement = choices.get("neighbor_agreement")
+    by_edges = "For clusters of the edges alone, leave the features out (--structural-features spectral)."
+    if choices.get("over_edges") is False:
+        return Finding(
+            "Neighbours hardly agree in their features, so the clusters are of the features alone",
+            f"Look whether the edges belong to these nodes: a file in another order looks like this. {by_edges}",
+        )
+    if agreement is None or agreement >= _UNSHARED:
+        return None
+    return Finding("Neighbours hardly agree in their features", f"Clusters may be of neither. {by_edges}")
 
 
 def _unused(view: ClusteringView) -> Finding | None:
