@@ -29,15 +29,19 @@ class Problem(NamedTuple):
 def problem(name: str, seed: int, mirror: str | None = None) -> Problem:
     """Load a dataset, or draw ``blocks``, ``tissue``, ``citations-NUMBER`` or ``like-cora-NUMBER`` (also citeseer).
 
+    ``doubtful-NUMBER`` is a citation network with up to all citations drawn at random.
+
     The number stands for the settings, of those like a graph from the best match on.
 
     Raises:
         DataError: an unknown name.
 
     """
-    if match := re.fullmatch(r"citations-(\d+)", name):
-        settings = CitationSettings.draw(int(match[1]))
-        return Problem(simulate_citations(settings, seed=int(match[1])), settings.classes)
+    if match := re.fullmatch(r"(citations|doubtful)-(\d+)", name):
+        number = int(match[2])
+        draw = CitationSettings.draw if match[1] == "citations" else CitationSettings.draw_doubtful
+        settings = draw(number)
+        return Problem(simulate_citations(settings, seed=number), settings.classes)
     if match := re.fullmatch(r"like-(cora|citeseer)-(\d+)", name):
         known = matched_settings(match[1])
         if int(match[2]) >= len(known):

@@ -69,6 +69,27 @@ class CitationSettings:
             kind=_KINDS[seed % 3],
         )
 
+    @classmethod
+    def draw_doubtful(cls, seed: int) -> CitationSettings:
+        """Draw settings in which up to all citations are random and the words say little to much about the topic."""
+        random = np.random.default_rng([seed, 5])
+        meant, contrast = random.uniform(0, 0.6), float(random.uniform(0.2, 0.6))
+        return cls(
+            nodes=int(random.integers(600, 2500)),
+            classes=int(random.integers(2, 9)),
+            words=int(random.choice((25, 60, 200, 800, 2000))),
+            subtopics=3,
+            thread=20,
+            length=float(random.uniform(10, 120)),
+            contrast=(contrast, contrast, contrast),
+            background=0.6,
+            degree=float(random.uniform(2, 20)),
+            levels=(0.45 * meant, 0.25 * meant, 0.3 * meant, 1 - meant),
+            imbalance=float(random.uniform(0, 0.8)),
+            stray=0.08,
+            kind=_KINDS[seed % 3],
+        )
+
 
 def simulate_citations(settings: CitationSettings, seed: int) -> Graph:
     """Draw a network; ``y`` is the class that a document is filed under."""
