@@ -88,3 +88,27 @@ def test_missing_gensim_names_the_install_line(monkeypatch, name):
 def test_parameters_out_of_range(options):
     with pytest.raises(ValueError, match=next(iter(options))):
         BASELINES["node2vec"](2, **options).fit(GRAPH)
+
+
+@pytest.mark.parametrize("name", ["deepwalk", "node2vec"])
+@pytest.mark.parametrize(
+    ("graph", "options"),
+    [
+        (Graph.from_edge_index([[], []], num_nodes=1), {}),
+        (Graph.from_edge_index([[], []], num_nodes=3), {}),
+        (GRAPH, {"walk_length": 1}),
+    ],
+    ids=["one node", "no edges", "walks of one node"],
+)
+def test_without_a_step_nothing_is_trained(monkeypatch, name, graph, options):
+    from gensim.models import Word2Vec
+
+    monkeypatch.setattr(Word2Vec, "train", lambda *_, **__: pytest.fail("training would never return"))
+    fitted = BASELINES[name](1, random_state=0, **options).fit(graph)
+    assert fitted.embedding_.shape == (graph.num_nodes, 128)
+    assert len(np.unique(fitted.embedding_, axis=0)) == graph.num_nodes  # the random initial vectors
+
+
+def test_walks_longer_than_gensim_reads_are_refused():
+    with pytest.raises(ValueError, match="walk_length <= 10000"):
+        BASELINES["deepwalk"](2, walk_length=10_001).fit(GRAPH)

@@ -14,6 +14,8 @@ from tvgnn.graph.graph import Graph
 
 __all__ = ["WalkClusterer", "word2vec"]
 
+_LONGEST = 10_000  # words of a sentence, gensim's MAX_SENTENCE_LEN: what follows is dropped without a word
+
 
 class WalkClusterer(EmbeddingClusterer):
     """Base of the methods that read random walks as sentences.
@@ -29,7 +31,8 @@ class WalkClusterer(EmbeddingClusterer):
         learning_rate: of the first step; it falls linearly.
 
     Attributes:
-        embedding_: (N, dimensions) float32; an isolated node keeps its random initial vector.
+        embedding_: (N, dimensions) float32; an isolated node keeps its random initial vector, and so does every node
+            where no walk takes a step.
 
     """
 
@@ -57,6 +60,11 @@ class WalkClusterer(EmbeddingClusterer):
     def _check(self) -> None:
         for name in ("dimensions", "walks_per_node", "walk_length", "window", "epochs"):
             at_least(self, name, 1)
+        if self.walk_length > _LONGEST:
+            raise ValueError(
+                f"expected walk_length <= {_LONGEST}, the nodes of a walk that gensim reads, got {self.walk_length}; "
+                "raise walks_per_node instead"
+            )
         if not at_least(self, "learning_rate", 0.0) > 0:
             raise ValueError(f"expected learning_rate > 0, got {self.learning_rate}")
 
@@ -114,8 +122,8 @@ def word2vec(
         ImportError: gensim is not installed.
 
     """
+    sentences = _Sentences(walks)
     model = _gensim()(
-        _Sentences(walks),
         vector_size=dimensions,
         window=window,
         min_count=1,
@@ -128,6 +136,10 @@ def word2vec(
         workers=1,
         seed=seed,
     )
+    model.build_vocab(sentences)
+    # Without a step there is nothing to predict; and on a single node gensim's thread fails, for which it waits forever
+    if (walks[:, 1:] >= 0).any():
+        model.train(sentences, total_examples=model.corpus_count, epochs=epochs)
     place = [model.wv.key_to_index[str(node)] for node in range(num_nodes)]
     return np.asarray(model.wv.vectors[place], dtype=np.float32)
 

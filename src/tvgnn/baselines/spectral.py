@@ -7,16 +7,18 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.linalg import eigsh
-from sklearn.cluster import SpectralClustering
+from scipy.sparse.linalg import ArpackNoConvergence
+from sklearn.cluster import k_means
+from sklearn.manifold import spectral_embedding
+from sklearn.utils import check_random_state
 
 from tvgnn.baselines._base import GraphClusterer, at_least, kmeans, numbered_by_size, seed_from
 from tvgnn.baselines._linear_algebra import Floats, unit_rows
+from tvgnn.errors import TrainingError
 from tvgnn.graph.graph import Graph
+from tvgnn.graph.leading_eigenvectors import leading_eigenvectors
 
 __all__ = ["SpectralBaseline"]
-
-_DENSE_LIMIT = 256  # below this a dense eigensolver is faster than Lanczos and always converges
 
 
 class SpectralBaseline(GraphClusterer):
@@ -34,9 +36,9 @@ class SpectralBaseline(GraphClusterer):
             is (von Luxburg, 2007).
 
     Attributes:
-        embedding_: (N, K) float64, the rows given to k-means; with ``regularization`` above 0 only.
+        embedding_: (N, K) float64, the rows given to k-means.
 
-    Raises (in `fit`): see `GraphClusterer`.
+    Raises (in `fit`): see `GraphClusterer`; also TrainingError: the eigensolver does not converge.
 
     Example:
         >>> cliques = sp.block_diag([np.ones((4, 4)), np.ones((5, 5))])
@@ -54,11 +56,13 @@ class SpectralBaseline(GraphClusterer):
         at_least(self, "regularization", 0.0)
 
     def _fit(self, graph: Graph, random: np.random.RandomState) -> None:
+        k = int(self.n_clusters)
         if self.regularization == 0:
-            self.labels_ = numbered_by_size(_plain(graph, int(self.n_clusters), seed_from(random)))
-            return
-        self.embedding_ = _leading_rows(graph.adjacency(), int(self.n_clusters), float(self.regularization), random)
-        self.labels_ = numbered_by_size(kmeans(self.embedding_, int(self.n_clusters), random))
+            self.embedding_, labels = _plain(graph, k, seed_from(random))
+        else:
+            self.embedding_ = _leading_rows(graph.adjacency(), k, float(self.regularization), random)
+            labels = kmeans(self.embedding_, k, random)
+        self.labels_ = numbered_by_size(labels)
 
 
 def _leading_rows(adjacency: Any, k: int, regularization: float, random: np.random.RandomState) -> Floats:
@@ -66,18 +70,24 @@ def _leading_rows(adjacency: Any, k: int, regularization: float, random: np.rand
     tau = regularization * max(degrees.mean(), np.finfo(np.float64).tiny)
     scaling = sp.diags_array(1 / np.sqrt(degrees + tau))
     matrix = sp.csr_array(scaling @ adjacency.astype(np.float64) @ scaling)
-    nodes = degrees.size
-    if nodes <= max(_DENSE_LIMIT, 2 * k + 1):
-        vectors = np.linalg.eigh(matrix.toarray())[1][:, -k:]
-    else:
-        vectors = eigsh(matrix, k=k, which="LA", v0=random.standard_normal(nodes))[1]
+    try:
+        vectors = leading_eigenvectors(matrix, k, random)
+    except ArpackNoConvergence as error:
+        raise TrainingError(
+            f"expected {k} leading eigenvectors, the eigensolver did not converge ({error}); try another n_clusters or "
+            f"a regularization above {regularization:g}"
+        ) from None
     return unit_rows(np.where((degrees > 0)[:, None], vectors, 0))
 
 
-def _plain(graph: Graph, k: int, seed: int) -> Any:
+def _plain(graph: Graph, k: int, seed: int) -> tuple[Floats, Any]:
+    """What scikit-learn's ``SpectralClustering`` does, which keeps no embedding."""
     if not graph.num_edges or k >= graph.num_nodes:  # no eigenvectors to speak of, or more than Lanczos can find
-        return np.minimum(np.arange(graph.num_nodes), k - 1)
-    method = SpectralClustering(k, affinity="precomputed", assign_labels="kmeans", random_state=seed)
+        labels = np.minimum(np.arange(graph.num_nodes), k - 1)
+        return np.eye(k)[labels], labels
+    random = check_random_state(seed)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Graph is not fully connected", UserWarning)
-        return method.fit_predict(sp.csr_matrix(graph.adjacency().astype(np.float64)))
+        adjacency = sp.csr_matrix(graph.adjacency().astype(np.float64))
+        rows = spectral_embedding(adjacency, n_components=k, random_state=random, drop_first=False)
+    return rows, k_means(rows, k, random_state=random, n_init=10)[1]

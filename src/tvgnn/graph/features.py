@@ -5,16 +5,17 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
+from scipy.sparse.csgraph import connected_components
+from scipy.sparse.linalg import ArpackNoConvergence
 
 from tvgnn.errors import GraphError
+from tvgnn.graph.leading_eigenvectors import leading_eigenvectors
 from tvgnn.wording import setting
 
 __all__ = ["StructuralKind", "structural_features"]
 
 StructuralKind = Literal["degree", "spectral", "ones"]
 
-_DENSE_LIMIT = 256  # below this a dense eigensolver is faster than Lanczos and never fails to converge
 _DEFAULT_ONE_HOT = 64
 _DEFAULT_SPECTRAL = 16
 
@@ -77,22 +78,15 @@ def _spectral(adjacency: Any, dim: int | None) -> npt.NDArray[np.float64]:
     scaling = sp.dia_array((inverse_root[None, :], [0]), shape=adjacency.shape)
     normalized = (scaling @ adjacency.astype(np.float64) @ scaling).tocsr()
 
-    def deflated(vector: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        # Moving the trivial eigenvalue from 1 to -1 leaves the others, and keeps those of further components.
-        vector = vector.ravel()
-        return np.asarray(normalized @ vector - 2.0 * trivial * (trivial @ vector))
-
-    if num_nodes <= max(_DENSE_LIMIT, 2 * width + 1):
-        _, vectors = np.linalg.eigh(normalized.toarray() - 2.0 * np.outer(trivial, trivial))
-    else:
-        operator = LinearOperator(adjacency.shape, matvec=deflated, dtype=np.float64)
-        start = np.random.default_rng(0).standard_normal(num_nodes)
-        try:
-            _, vectors = eigsh(operator, k=width, which="LA", v0=start, tol=1e-6)
-        except ArpackNoConvergence as error:
-            raise GraphError(
-                f"the eigensolver for spectral features did not converge ({error}): use a smaller dim, or 'degree'"
-            ) from None
+    # Repeated eigenvalues need full accuracy: on a ring the sine of each frequency was missed beside its cosine. Those
+    # of components are no loss: one vector has another value on each of them, and all of them would fill every column.
+    tol = 0.0 if connected_components(normalized, directed=False, return_labels=False) == 1 else 1e-6
+    try:
+        vectors = leading_eigenvectors(normalized, width, np.random.default_rng(0), skipped=trivial, tol=tol)
+    except ArpackNoConvergence as error:
+        raise GraphError(
+            f"the eigensolver for spectral features did not converge ({error}): use a smaller dim, or 'degree'"
+        ) from None
     vectors = vectors[:, ::-1][:, :width]  # eigenvalues come in ascending order
     peaks = vectors[np.abs(vectors).argmax(axis=0), np.arange(width)]
     features = vectors * (np.sign(peaks) * np.sqrt(num_nodes))
