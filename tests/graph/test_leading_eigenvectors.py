@@ -92,7 +92,7 @@ def test_long_rings_take_few_products(monkeypatch):
     vectors = leading_eigenvectors(matrix, 5, np.random.default_rng(0))
     frequencies = np.array([2, 2, 1, 1, 0]) * 2 * np.pi / 20_000
     assert values_of(matrix, vectors) == pytest.approx(np.cos(frequencies) / 2, abs=1e-12)
-    assert 1 <= len(solves) <= 4  # factorisations
+    assert len(solves) == 1  # factorisations
 
 
 def test_much_fill_is_left_to_lanczos(monkeypatch):
@@ -116,7 +116,6 @@ def never_converges(monkeypatch):
         raise ArpackNoConvergence("no convergence", np.empty(0), np.empty((0, 0)))
 
     monkeypatch.setattr(module, "eigsh", failing)
-    monkeypatch.setattr(module, "_CYCLES", 0)
 
 
 def test_where_nothing_converges_the_error_says_what_to_do(monkeypatch):

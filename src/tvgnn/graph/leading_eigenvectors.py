@@ -19,9 +19,7 @@ _FIRST_RESTARTS = 100  # of Lanczos; citation graphs take at most 45, rings and 
 _LAST_RESTARTS = 1000
 _FILL = 2**27  # entries of a triangular factor at most, by a bound that minimum degree stays far below
 _PEELED = 64  # rounds in which leaves, which fill nothing, are taken off before the bound is computed
-_EXTRA, _STEPS, _CYCLES = 8, 4, 40  # vectors beyond k, solves between Rayleigh-Ritz steps, their number
-_TOLERANCE = 1e-8  # of residuals, of the inverse, beside its eigenvalues
-_FIRST_DISTANCE, _CLOSEST = 1e-6, 1e-9  # of the shift from the spectrum
+_DISTANCE = 1e-6  # of the shift from the bound of the spectrum
 _POWERS = 30  # products that sharpen the bound of the spectrum
 
 
@@ -31,8 +29,8 @@ def leading_eigenvectors(
     """Eigenvectors of the k largest eigenvalues, the largest last.
 
     Lanczos finds them quickly where the k-th is well apart from the next. On rings, chains and meshes it does not, but
-    there a factorisation has little fill: block inverse iteration with a shift just above the spectrum. Where neither
-    holds, Lanczos goes on with more vectors.
+    there a factorisation has little fill, so Lanczos runs on the inverse with a shift just above the spectrum. Where
+    neither holds, it goes on with more vectors.
 
     Parameters:
         matrix: (N, N) symmetric CSR float64 without negative entries, spectrum within [-1, 1].
@@ -62,46 +60,23 @@ def leading_eigenvectors(
     try:
         return np.asarray(eigsh(operator, maxiter=_FIRST_RESTARTS, **options)[1])
     except ArpackNoConvergence:
-        vectors = _by_inverse(matrix, k, random, away) if _fill_bound(matrix) <= _FILL else None
-    if vectors is None:
-        vectors = eigsh(operator, ncv=min(nodes - 1, max(6 * k, 60)), maxiter=_LAST_RESTARTS, **options)[1]
-    return np.asarray(vectors)
+        if _fill_bound(matrix) <= _FILL:
+            return _by_inverse(matrix, k, away, options)
+        return np.asarray(eigsh(operator, ncv=min(nodes - 1, max(6 * k, 60)), maxiter=_LAST_RESTARTS, **options)[1])
 
 
-def _by_inverse(matrix: Any, k: int, random: Any, skipped: Floats) -> Floats | None:
-    """Block Krylov steps with ``(s I - M)^-1``, None where they do not converge.
-
-    Blocks find eigenvalues of any multiplicity up to their width. The shift s starts at a bound and moves towards the
-    largest eigenvalue, as near as the wanted ones lie to each other.
-    """
+def _by_inverse(matrix: Any, k: int, skipped: Floats, options: dict[str, Any]) -> Floats:
+    """Lanczos on ``(s I - M)^-1``, s just above the spectrum, which sets its end apart."""
     nodes = matrix.shape[0]
-    width = min(k + max(_EXTRA, k // 2), nodes - 1)
-    block = random.standard_normal((nodes, width))
-    shift = _bound(matrix) + _FIRST_DISTANCE
-    inverse = _inverse(matrix, shift)
-    for _ in range(_CYCLES):
-        blocks, images = [_orthonormal(block, skipped)], []
-        for _ in range(_STEPS):
-            images.append(_without(inverse.solve(blocks[-1]), skipped))
-            blocks.append(_orthonormal(images[-1], skipped, blocks))
-        basis, image = np.hstack(blocks[:-1]), np.hstack(images)
-        projected = basis.T @ image
-        values, rotation = np.linalg.eigh((projected + projected.T) / 2)
-        rotation, values = rotation[:, -width:], values[-width:]
-        block = basis @ rotation
-        residuals = np.linalg.norm(image @ rotation - block * values, axis=0)
-        if (residuals[-k:] <= _TOLERANCE * values[-k:]).all():
-            return np.asarray(block[:, -k:])
-        products = matrix @ block
-        quotients = np.einsum("ij,ij->j", block, products)
-        error = float(np.linalg.norm(products[:, -1] - quotients[-1] * block[:, -1]))
-        distance = max(0.1 * float(quotients[-1] - quotients[0]), 4 * error, _CLOSEST)
-        while 10 * distance < shift - quotients[-1]:
-            nearer = _inverse(matrix, quotients[-1] + distance)
-            if (nearer.U.diagonal() > 0).all():  # positive definite: the shift is above the spectrum
-                shift, inverse = quotients[-1] + distance, nearer
-            distance *= 10
-    return None
+    shift = _bound(matrix) + _DISTANCE
+    shifted = sp.csc_array(shift * sp.eye_array(nodes) - matrix)
+    factor = splu(shifted, "MMD_AT_PLUS_A", 0.0, options={"SymmetricMode": True})
+    inverse = LinearOperator(
+        matrix.shape, matvec=lambda v: -_without(factor.solve(_without(v.ravel(), skipped)), skipped), dtype=np.float64
+    )
+    options = options | {"which": "LM", "tol": 0.0, "ncv": min(nodes - 1, max(4 * k, 40))}
+    values, vectors = eigsh(matrix, sigma=shift, OPinv=inverse, **options)
+    return np.asarray(vectors[:, np.argsort(values)])
 
 
 def _bound(matrix: Any) -> float:
@@ -115,23 +90,8 @@ def _bound(matrix: Any) -> float:
     return bound
 
 
-def _inverse(matrix: Any, shift: float) -> Any:
-    shifted = sp.csc_array(shift * sp.eye_array(matrix.shape[0]) - matrix)
-    return splu(shifted, "MMD_AT_PLUS_A", 0.0, options={"SymmetricMode": True})
-
-
-def _without(block: Floats, skipped: Floats) -> Floats:
-    return block - np.outer(skipped, skipped @ block)
-
-
-def _orthonormal(block: Floats, skipped: Floats, others: list[Floats] | None = None) -> Floats:
-    """Orthonormal columns that span the block, beside others; twice, as once leaves rounding errors."""
-    for _ in range(2):
-        block = _without(block, skipped)
-        for other in others or ():
-            block = block - other @ (other.T @ block)
-        block = np.linalg.qr(block)[0]
-    return block
+def _without(vector: Floats, skipped: Floats) -> Floats:
+    return vector - skipped * (skipped @ vector)
 
 
 def _fill_bound(matrix: Any) -> int:
