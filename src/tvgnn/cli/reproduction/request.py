@@ -89,8 +89,15 @@ class Request:
         """Load a graph."""
         return self.environment.load(name, seed)
 
-    def run(self, jobs: Sequence[ClusteringJob]) -> ClusteringOutcome:
+    def run(self, jobs: Sequence[ClusteringJob], *, need_arrays: bool = True) -> ClusteringOutcome:
         """Make the missing runs, say which failed or are left, and return what is there.
+
+        Parameters
+        ----------
+        jobs : sequence of ClusteringJob
+            Which runs.
+        need_arrays : bool
+            As of `tvgnn.experiments.clustering_runner.run_clusterings`.
 
         Raises
         ------
@@ -103,7 +110,7 @@ class Request:
         from tvgnn.experiments.clustering_runner import run_clusterings, stored_clusterings
 
         if self.draw_only:
-            outcome = stored_clusterings(jobs, self.out)
+            outcome = stored_clusterings(jobs, self.out, need_arrays=need_arrays)
         else:
             with run_progress() as (start, advance):
 
@@ -114,7 +121,7 @@ class Request:
 
                 outcome = run_clusterings(
                     jobs, self.out, self.environment, workers=self.workers, minutes=self.minutes(),
-                    on_start=start, on_record=show,
+                    need_arrays=need_arrays, on_start=start, on_record=show,
                 )  # fmt: skip
         self.tell(list(outcome.records.values()), outcome.left)
         return outcome
