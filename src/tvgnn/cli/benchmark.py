@@ -99,9 +99,12 @@ def table(
     """Print the tables of records, or write them into a page between its markers."""
     from tvgnn.cli.progress import print_tables
     from tvgnn.cli.record_tables import read_kind
+    from tvgnn.cli.run import say
     from tvgnn.records import compact
 
     kind = read_kind(records)
+    if note := kind.note():
+        say("note", note)
     wanted = {}
     if keep is not None:
         wanted[keep] = compact(kind.records)
