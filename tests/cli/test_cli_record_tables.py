@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from tvgnn.records import ClusteringRecord, RunRecord, compact
+from tvgnn.records import ClusteringRecord, RunRecord, compact, read_records
 
 CLUSTERING = ClusteringRecord("cora", "tvgnn", 0, "f", {"max_epochs": 9}, 7, metrics={"nmi": 0.5, "acc": 0.625})
 CLASSIFICATION = RunRecord(
@@ -39,6 +39,24 @@ def test_a_wide_table_in_a_file_is_not_wrapped(tvgnn, files):
     (files / "clustering.jsonl").write_text(compact(records))
     line = next(line for line in tvgnn("benchmark", "table", "clustering.jsonl").out.splitlines() if "TVGNN" in line)
     assert line.count("0.500 ± 0.000") == 4
+
+
+def test_merged_records_of_several_experiments_keep_table_1_whole_and_the_rest_is_a_note(tvgnn, files):
+    graphs = ("cora", "citeseer", "pubmed", "dblp")
+    table1 = [replace(CLUSTERING, dataset=graph, method=name) for graph in graphs for name in ("tvgnn", "dmon")]
+    denoising = [replace(CLUSTERING, dataset="sbm-denoising", seed=seed) for seed in range(3)]
+    later = replace(CLUSTERING, fingerprint="g", metrics={"nmi": 0.25, "acc": 0.5}, date="2026-01-02")
+    (files / "later.jsonl").write_text(compact([later, *denoising]))
+    (files / "table1.jsonl").write_text(compact(table1))
+    result = tvgnn("benchmark", "table", "later.jsonl", "table1.jsonl", "--keep", "kept.jsonl")
+    note = "note: left out, as table 1 does not make them: 3 runs on sbm-denoising with features as they are\n"
+    assert result.err == note
+    shown = tvgnn("benchmark", "table", "later.jsonl", "table1.jsonl").out
+    assert "sbm-denoising" not in shown
+    ours = next(line for line in shown.splitlines() if "TVGNN" in line).split()
+    assert ours == ["TVGNN", "0.250", "50.0", *["0.500", "62.5"] * 3, "0.438", "59.4", "1"]
+    kept = read_records(files / "kept.jsonl", ClusteringRecord)
+    assert len(kept) == len({record.key for record in kept}) == 11
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,11 @@ def blocks(name, seed, n_blocks=7, size=8):
     return Graph.from_edges(source, target, node_ids=list(range(classes.size)), x=features, y=classes)
 
 
+def large_blocks(name, seed):
+    """Return blocks of so many nodes that several threads would share the work."""
+    return blocks(name, seed, size=40)
+
+
 def unreadable(name, seed):
     raise DataError(f"{name} cannot be loaded")
 

@@ -1,6 +1,8 @@
 """Runs of vertex clustering: one as a record, labels that stay unseen, going on after a stop, and other processes."""
 
+import shutil
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,17 +22,27 @@ from clustering_cases import (
 )  # fmt: skip
 
 from tvgnn.errors import DataError
+from tvgnn.estimators import TVClustering
 from tvgnn.experiments import clustering
-from tvgnn.experiments.clustering import ClusteringEnvironment, ClusteringJob, PublicGraphs, run_clustering
+from tvgnn.experiments.clustering import ClusteringEnvironment, ClusteringJob, PublicGraphs, failed, run_clustering
 from tvgnn.experiments.clustering_runner import read_arrays, run_clusterings, stored_clusterings
 from tvgnn.experiments.methods import CLUSTERING_METHODS, END_TO_END
 from tvgnn.experiments.pool import Workers
-from tvgnn.experiments.studies import CITATION, FOUR, figure_jobs, point_cloud_jobs, table1_jobs, times_jobs
+from tvgnn.experiments.studies import (
+    CITATION,
+    FOUR,
+    denoising_jobs,
+    figure_jobs,
+    point_cloud_jobs,
+    table1_jobs,
+    times_jobs,
+)
 from tvgnn.metrics import evaluate
 from tvgnn.records import ClusteringRecord, read_records
 from tvgnn.report.clustering_table import clustering_markdown
 
 REAL = ("spectral", "netmf", "mincut", "tvgnn")
+RECORDS = Path(__file__).parents[2] / "docs/records/clustering.jsonl"
 TINY = (("hidden_channels", 8), ("mlp_channels", 8))
 
 
@@ -128,6 +140,70 @@ def test_a_fingerprint_tells_what_decides_the_result_and_not_the_seed():
     spelled = replace(job, options=(("learning_rate", 1e-3),))
     assert spelled.parameters == job.parameters
     assert "random_state" not in job.parameters
+
+
+def test_committed_records_are_found_whatever_hash_they_were_written_with():
+    records = read_records(RECORDS, ClusteringRecord)
+    jobs = {job.key: job for epochs in (500, 10_000) for job in table1_jobs(max_epochs=epochs)}
+    assert len(records) > 400
+    assert [record for record in records if record.key not in jobs or not jobs[record.key].made(record)] == []
+    wanted = {job.key for job in table1_jobs(["cora", "citeseer"], max_epochs=500)}
+    assert wanted <= {record.key for record in records}
+
+
+def test_a_folder_of_committed_records_needs_no_run_for_the_table_and_some_for_its_figures(tmp_path):
+    shutil.copy(RECORDS, tmp_path / "records.jsonl")
+    jobs = table1_jobs(["cora", "citeseer"], seeds=1, max_epochs=500)
+    outcome = run_clusterings(jobs, tmp_path, environment(unreadable), need_arrays=False)
+    assert (outcome.made, outcome.left, len(outcome.records)) == ([], [], 34)
+    assert {record.arrays for record in outcome.records.values()} == {None}  # their files are not there
+    assert stored_clusterings(jobs, tmp_path, need_arrays=False).left == []
+    assert stored_clusterings(jobs, tmp_path).left == jobs
+
+
+class Renewed(TVClustering):
+    """As a later version: one more argument, and one with another default that decides nothing on a graph."""
+
+    def __init__(self, n_clusters=8, *, preset="paper", max_iter=None, random_state=None, metric="cosine", new=1):
+        super().__init__(n_clusters, preset=preset, max_iter=max_iter, random_state=random_state, metric=metric)
+        self.new = new
+
+
+def test_new_arguments_make_no_earlier_record_unusable_and_other_numbers_do(monkeypatch):
+    job = ClusteringJob("cora", "tvgnn", 7, 1, 50)
+    record = failed(job, environment(), "no time")
+    earlier = {name: value for name, value in record.parameters.items() if name != "connect"}
+    assert job.made(replace(record, parameters=earlier))
+    assert job.made(replace(record, fingerprint="of an earlier version"))
+    assert job.made(replace(record, parameters=record.parameters | {"verbose": 2, "metric": "cosine"}))
+    assert not job.made(replace(record, parameters=record.parameters | {"hidden_channels": 256}))
+    assert not job.made(replace(record, parameters=record.parameters | {"gone": 1}))
+    assert not job.made(replace(record, seed=2))
+    small = {name: value for name, value in record.parameters.items() if name in Renewed().get_params()}
+    monkeypatch.setitem(CLUSTERING_METHODS, "tvgnn", Renewed)
+    assert "new" in job.parameters
+    assert job.made(replace(record, parameters=small))
+
+
+def test_a_method_with_another_default_is_run_again(tmp_path, monkeypatch):
+    run_clusterings(jobs_of(("fake",)), tmp_path, environment())
+    monkeypatch.setattr(Fake.__init__, "__defaults__", (3, None, 5))
+    assert stored_clusterings(jobs_of(("fake",)), tmp_path).records == {}
+    again = run_clusterings(jobs_of(("fake",)), tmp_path, environment())
+    assert (names(again.made), again.left) == ([("fake", 0), ("fake", 1)], [])
+    assert {record.parameters["width"] for record in again.records.values()} == {5}
+
+
+def test_records_of_before_tell_by_their_graph_that_features_were_left_as_they_are():
+    for jobs, name in ((point_cloud_jobs("ring", 1, 9), "ring"), (denoising_jobs(1, 9), "sbm-denoising")):
+        new = [failed(job, environment(), "no time") for job in jobs]
+        before = [
+            replace(record, settings={key: one for key, one in record.settings.items() if key != "row_normalize"})
+            for record in new
+        ]
+        assert {record.settings["row_normalize"] for record in new} == {False}
+        assert [record.key for record in before] == [record.key for record in new] == [job.key for job in jobs]
+        assert {record.dataset for record in before} == {name}
 
 
 def test_an_error_becomes_a_record_of_one_line():

@@ -168,3 +168,15 @@ def test_a_committed_file_is_small_sorted_and_complete(path):
     ]  # fmt: skip
     assert path.read_text().splitlines()[1] == '{"run": 1, "test_accuracy": 0.5}'
     assert compact(read_records(path, RunRecord)) == path.read_text()
+
+
+def test_what_tells_runs_apart_is_kept_exactly(path):
+    record = ClusteringRecord(
+        "cora", "tvgnn", 0, "f", {"delta_coeff": 0.12345678}, 7, metrics={"nmi": 0.12345678},
+        parameters={"learning_rate": 0.00012345678},
+    )  # fmt: skip
+    path.parent.mkdir()
+    path.write_text(compact([record]))
+    (found,) = read_records(path, ClusteringRecord)
+    assert found == replace(record, metrics={"nmi": 0.12346})
+    assert found.key == record.key

@@ -10,7 +10,7 @@ from tvgnn.experiments.methods import CLUSTERING_METHODS
 from tvgnn.experiments.studies import CITATION
 from tvgnn.records import ClusteringRecord
 from tvgnn.report.cells import Cell, markdown_table, plain, rich_table
-from tvgnn.report.clustering_statistics import Runs, clustering_blocks, ranks
+from tvgnn.report.clustering_statistics import Runs, clustering_blocks, of_table_1, ranks
 from tvgnn.report.clustering_table import clustering_markdown, clustering_tables
 from tvgnn.report.paper_figures import CLUSTERING, CLUSTERING_AVERAGES, CLUSTERING_TITLES, GRAPH_TITLES
 
@@ -120,23 +120,45 @@ def test_failures_are_named_and_do_not_enter():
 
 
 def test_graphs_without_classes_have_their_metrics_only():
-    ring = replace(runs([0.5], "ring")[0], metrics={"sharpness": 0.5, "cut_fraction": 0.1})
+    ring = replace(runs([0.5], "mine")[0], metrics={"sharpness": 0.5, "cut_fraction": 0.1})
     text = clustering_markdown([*runs([0.25], "cora"), ring, replace(ring, method="dmon")])
-    assert row(text, "TVGNN")[-3:] == ["0.250", "37.5", "1"]  # the ring takes the average from nobody
-    assert "ring NMI" not in text
-    assert "All metrics on ring" in text
+    assert row(text, "TVGNN")[-3:] == ["0.250", "37.5", "1"]  # it takes the average from nobody
+    assert "mine NMI" not in text
+    assert "All metrics on mine" in text
     assert rows(text, "DMoN") == [["DMoN", "**0.500**", "1"]]  # two methods are equally good
     (table,) = clustering_tables([ring])
-    assert str(table.title) == "ring. Vertex clustering, at most 10,000 epochs"
+    assert str(table.title) == "mine. Vertex clustering, at most 10,000 epochs"
+
+
+def test_records_that_table_1_does_not_make_are_left_out_and_named():
+    ours = [record for graph in CITATION for record in runs([0.25, 0.5], graph)]
+    before = [*runs([0.9, 0.8], "sbm-denoising"), *runs([0.7], "ring")]  # made before it was a setting
+    others = [
+        *runs([0.6], "grid", settings={"max_epochs": 10_000, "row_normalize": False}),
+        *runs([0.6], "cora", settings={"max_epochs": 10_000, "row_normalize": False}),
+        *runs([0.6, 0.7], settings={"max_epochs": 30, "patience": 31, "timed": True}),
+        *runs([0.6], "ring", settings={"max_epochs": 60, "preset": "quick", "data": "0"}),
+    ]
+    left_out = (
+        "left out, as table 1 does not make them: 1 run of a sweep, 2 runs on cora timed, "
+        "1 run on cora with features as they are, 1 run on grid with features as they are, "
+        "1 run on ring with features as they are, 2 runs on sbm-denoising with features as they are"
+    )
+    records = [*before, *ours, *others]
+    assert of_table_1(records) == (ours, left_out)
+    assert of_table_1(ours) == (ours, "")
+    assert clustering_markdown(records) == f"{clustering_markdown(ours)}\n\nL{left_out[1:]}."
+    assert printed(clustering_tables(records)) == printed(clustering_tables(ours))
+    assert clustering_markdown(before).startswith("Left out")
 
 
 def test_other_settings_are_another_table_with_its_settings_in_the_heading():
-    other = {"max_epochs": 30, "patience": 31, "timed": True}
+    other = {"max_epochs": 30, "patience": 31, "n_init": 2}
     records = [*runs([0.5], settings=other, fingerprint="g"), *runs([0.25, 0.75])]
     assert [block.settings for block in clustering_blocks(records)] == [{"max_epochs": 10_000}, other]
     text = clustering_markdown(records)
     assert text.index("### Vertex clustering, at most 10,000 epochs\n") < text.index(
-        "### Vertex clustering, at most 30 epochs, patience 31, timed True\n"
+        "### Vertex clustering, at most 30 epochs, n_init 2, patience 31\n"
     )
 
 
@@ -146,6 +168,19 @@ def test_repeated_runs_count_once_and_unknown_names_stay():
     assert row(text, "TVGNN")[1] == "0.250"
     assert row(text, "mine")[1:5] == ["-", "-", "0.500", "62.5"]
     assert row(text, "paper")[1:-1] == ["0.488 ± 0.016", "63.2 ± 1.8", "-", "-", "-", "-"]
+
+
+def test_a_run_that_is_there_under_two_hashes_counts_once_the_later_one():
+    later = runs([0.25, 0.5], fingerprint="g", date="2026-02-01", commit="fedcba9876543210")
+    parameters = {"parameters": {"hidden_channels": 512}}
+    earlier = runs([0.75, 0.875, 0.375], **parameters)
+    for records in ([*earlier, *later], [*later, *earlier]):
+        assert row(clustering_markdown(records), "TVGNN")[1:3] == ["0.375 ± 0.125", "50.0 ± 12.5"]
+        assert row(clustering_markdown(records), "TVGNN")[-1] == "3"
+    failed = replace(later[0], metrics={}, error="no", date="2026-03-01")
+    assert row(clustering_markdown([*later, failed]), "TVGNN")[1] == "0.375 ± 0.177"  # a result is kept
+    other_k = runs([0.75], n_clusters=9)
+    assert row(clustering_markdown([*later, *other_k]), "TVGNN")[-1] == "3"
 
 
 def test_names_and_errors_with_markup_are_shown_as_they_are():

@@ -49,7 +49,8 @@ def classification(
         int, typer.Option(min=1, help="Largest number of epochs; most runs stop before, by the validation loss.")
     ] = 500,
     seed: Annotated[int, typer.Option(min=0, max=2**31, help="Seed of the splits and of the runs.")] = 0,
-    jobs: Annotated[int, typer.Option(min=1, help="Runs at a time, which share the cores.")] = 1,
+    jobs: Annotated[int, typer.Option(min=1, help=options.JOBS_HELP)] = 1,
+    threads: Annotated[int, typer.Option(min=1, help=options.RUN_THREADS_HELP)] = 1,
     time_limit: Annotated[
         float | None, typer.Option(min=0, help="Minutes after which no further run starts.", show_default="none")
     ] = None,
@@ -62,7 +63,6 @@ def classification(
     Example: tvgnn benchmark classification --datasets MUTAG,PROTEINS --methods tvgnn,mincut --folds 0 --runs 1
     """
     from tvgnn.experiments.plan import DATASETS, METHODS, Plan, Settings
-    from tvgnn.experiments.pool import Workers
 
     settings = Settings(readout=readout.value, max_epochs=max_epochs, seed=seed)
     all_folds = tuple(str(fold) for fold in range(settings.n_folds))
@@ -73,11 +73,12 @@ def classification(
         runs=runs,
         settings=settings,
     )
-    threads = _threads(jobs)
 
     from tvgnn.cli.outcome import tell
+    from tvgnn.cli.run import pool_workers
 
-    outcome = run_plan(plan, out, root, mirror, workers=Workers(jobs, threads), minutes=time_limit)
+    workers = pool_workers(jobs, threads=threads)
+    outcome = run_plan(plan, out, root, mirror, workers=workers, minutes=time_limit)
     tell(outcome.records, outcome.left)
     _print_tables(outcome.records)
     print(f"{len(outcome.made)} runs made, all records are in {out}")
@@ -99,9 +100,12 @@ def table(
     """Print the tables of records, or write them into a page between its markers."""
     from tvgnn.cli.progress import print_tables
     from tvgnn.cli.record_tables import read_kind
+    from tvgnn.cli.run import say
     from tvgnn.records import compact
 
     kind = read_kind(records)
+    if note := kind.note():
+        say("note", note)
     wanted = {}
     if keep is not None:
         wanted[keep] = compact(kind.records)
@@ -114,16 +118,6 @@ def table(
             _write(path, text)
         elif not path.exists() or _read(path) != text:
             raise DataError(f"{path}: is not what the records give; run the command without --check")
-
-
-def _threads(jobs: int) -> int:
-    """Return the threads of each of some processes that share the cores."""
-    from joblib import cpu_count
-
-    cores = int(cpu_count())
-    if jobs > cores:
-        raise ValueError(f"expected --jobs to be at most {cores}, the cores of this machine, got {jobs}")
-    return cores // jobs
 
 
 def _environment(root: Path | None, mirror: Path | None) -> Environment:

@@ -10,7 +10,9 @@ import typer
 
 __all__ = [
     "COMPUTE_PANEL",
+    "JOBS_HELP",
     "MODEL_PANEL",
+    "RUN_THREADS_HELP",
     "Backend",
     "Device",
     "Mirror",
@@ -27,6 +29,8 @@ __all__ = [
 
 MODEL_PANEL = "Model and training (default: the preset's value)"
 COMPUTE_PANEL = "Computation"
+JOBS_HELP = "Runs at a time; this is what uses the cores."
+RUN_THREADS_HELP = "Threads of each run; another number changes results in the last digits."
 
 
 class StructuralFeatures(StrEnum):

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from tvgnn.errors import DataError
 from tvgnn.records import ClusteringRecord, RunRecord, latest, read_records
@@ -16,12 +16,18 @@ if TYPE_CHECKING:
 
 __all__ = ["Classification", "Clustering", "read_kind"]
 
+R = TypeVar("R", RunRecord, ClusteringRecord)
+
 
 @dataclass(frozen=True)
 class Classification:
     """Records of graph classification."""
 
     records: Sequence[RunRecord]
+
+    def note(self) -> str:
+        """Say what the tables leave out: nothing."""
+        return ""
 
     def tables(self) -> list[Table]:
         """Return them for a terminal."""
@@ -42,6 +48,12 @@ class Clustering:
 
     records: Sequence[ClusteringRecord]
 
+    def note(self) -> str:
+        """Say what the tables leave out; empty where that is nothing."""
+        from tvgnn.report.clustering_statistics import of_table_1
+
+        return of_table_1(self.records)[1]
+
     def tables(self) -> list[Table]:
         """Return them for a terminal."""
         from tvgnn.report.clustering_table import clustering_tables
@@ -57,7 +69,7 @@ class Clustering:
 
 
 def read_kind(paths: Sequence[Path]) -> Classification | Clustering:
-    """Read files of one kind of records, the latest of each run.
+    """Read files of one kind of records, in any order, the latest of each run.
 
     Raises
     ------
@@ -68,8 +80,13 @@ def read_kind(paths: Sequence[Path]) -> Classification | Clustering:
     if {True, False} <= kinds:
         raise DataError("expected files of one kind, got some of graph classification and some of vertex clustering")
     if False not in kinds:
-        return Classification(latest(one for path in paths for one in read_records(path, RunRecord)))
-    return Clustering(latest(one for path in paths for one in read_records(path, ClusteringRecord)))
+        return Classification(_latest(paths, RunRecord))
+    return Clustering(_latest(paths, ClusteringRecord))
+
+
+def _latest(paths: Sequence[Path], kind: type[R]) -> list[R]:
+    records = [record for path in paths for record in read_records(path, kind)]
+    return latest(sorted(records, key=lambda record: record.date))
 
 
 def _is_classification(path: Path) -> bool | None:

@@ -45,7 +45,7 @@ def reproduce(
     ] = False,
     datasets: Annotated[str | None, typer.Option(help="Comma-separated names.", show_default="the paper's")] = None,
     methods: Annotated[
-        str | None, typer.Option(help="Comma-separated names, for the tables.", show_default="all")
+        str | None, typer.Option(help="Comma-separated names; no other method is trained.", show_default="all")
     ] = None,
     seeds: Annotated[
         int | None,
@@ -56,14 +56,25 @@ def reproduce(
     ] = None,
     root: options.Root = None,
     mirror: options.Mirror = None,
-    jobs: Annotated[int, typer.Option(min=1, help="Runs at a time, which share the cores.", rich_help_panel=_RUNS)] = 1,
+    jobs: Annotated[
+        int | None, typer.Option(min=1, help=options.JOBS_HELP, show_default="1", rich_help_panel=_RUNS)
+    ] = None,
+    threads: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help=options.RUN_THREADS_HELP,
+            show_default="1; all cores for times",
+            rich_help_panel=_RUNS,
+        ),
+    ] = None,
     backend: Annotated[
         Scheduling, typer.Option(help="loky: processes of this machine; dask: a cluster.", rich_help_panel=_RUNS)
     ] = Scheduling.loky,
     scheduler: Annotated[
         str | None,
         typer.Option(
-            help="Address of a dask scheduler, such as tcp://host:8786.",
+            help="Address of a dask scheduler, such as tcp://host:8786, all of whose workers are used.",
             show_default="--jobs workers on this machine",
             rich_help_panel=_RUNS,
         ),
@@ -90,7 +101,8 @@ def reproduce(
     request = Request(
         out=_checked(out),
         environment=_environment(root, mirror),
-        workers=_workers(jobs, backend, scheduler),
+        workers=_workers(jobs, threads, backend, scheduler),
+        threads=threads,
         root=root,
         mirror=mirror,
         deadline=_deadline(time_limit),
@@ -143,7 +155,8 @@ def _deadline(minutes: float | None) -> float | None:
     return time.monotonic() + 60 * minutes
 
 
-def _workers(jobs: int, backend: Scheduling, scheduler: str | None) -> Workers:
+def _workers(jobs: int | None, threads: int | None, backend: Scheduling, scheduler: str | None) -> Workers:
+    """Return who makes runs: of one thread each unless told, so that results depend on neither jobs nor machine."""
     if backend is Scheduling.dask:
         from tvgnn.experiments.dask_pool import require_dask
 
@@ -152,7 +165,9 @@ def _workers(jobs: int, backend: Scheduling, scheduler: str | None) -> Workers:
         raise ValueError("expected --backend dask with --scheduler, got --backend loky; add --backend dask")
     if scheduler is not None and not scheduler.strip():
         raise ValueError("expected --scheduler to be an address such as tcp://host:8786, got nothing")
-    return pool_workers(jobs, backend=backend.value, scheduler=scheduler)
+    if scheduler is not None and jobs is not None:
+        raise ValueError(f"expected no --jobs with --scheduler, all of whose workers are used, got --jobs {jobs}")
+    return pool_workers(jobs or 1, threads=threads or 1, backend=backend.value, scheduler=scheduler)
 
 
 def _environment(root: Path | None, mirror: Path | None) -> ClusteringEnvironment:

@@ -57,7 +57,16 @@ def set_threads(threads: int | None) -> None:
 def pool_workers(
     jobs: int, *, threads: int | None = None, backend: str = "loky", scheduler: str | None = None
 ) -> Workers:
-    """Return so many processes that share the cores of this machine, or the workers of a dask scheduler.
+    """Return so many processes, or the workers of a dask scheduler.
+
+    Parameters
+    ----------
+    jobs : int
+        Processes.
+    threads : int, optional
+        Of each run; default: an equal share of the cores of this machine, 1 for a scheduler.
+    backend, scheduler
+        As of `Workers`.
 
     Raises
     ------
@@ -69,8 +78,8 @@ def pool_workers(
     from tvgnn.experiments.pool import Workers
 
     cores = int(cpu_count())
-    if scheduler is not None:
-        return Workers(jobs, 1, backend, scheduler)
+    if scheduler is not None:  # of other machines
+        return Workers(jobs, threads or 1, backend, scheduler)
     for option, number in (("--jobs", jobs), ("--threads", threads or 1)):
         if number > cores:
             raise ValueError(f"expected {option} to be at most {cores}, the cores of this machine, got {number}")

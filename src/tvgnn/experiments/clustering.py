@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import hashlib
 import json
 import math
 import time
@@ -18,9 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tvgnn.errors import TrainingError
+from tvgnn.estimators.inputs import GRAPH_MAKING
 from tvgnn.experiments.methods import CLUSTERING_METHODS, END_TO_END
 from tvgnn.experiments.process import reason, reset_peak_memory
-from tvgnn.records import ClusteringRecord
+from tvgnn.records import ClusteringRecord, run_fingerprint
 
 if TYPE_CHECKING:
     from tvgnn.graph.graph import Graph
@@ -31,6 +31,8 @@ Arrays = dict[str, NDArray[Any]]
 _ARRAYS = ("labels", "assignments", "embedding")
 _WIDE = 64  # columns; wider embeddings are kept in half precision, which a picture of them does not show
 _NOT_KEPT = ("n_clusters", "cluster_sizes")  # a field of its own; long, and in the arrays
+# Arguments that change nothing in a fit on a graph that is there
+_IDLE = frozenset({"verbose", "max_memory", "n_neighbors", "metric", *GRAPH_MAKING})
 _WARM_UP = 2  # epochs before a timed fit: kernels are loaded, memory is in place
 
 
@@ -103,14 +105,18 @@ class ClusteringJob:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """What the runs of a table share."""
-        return {"max_epochs": self.max_epochs, **dict(self.options), **({"timed": True} if self.timed else {})}
+        """What the runs of a table share, and all that differs from the defaults."""
+        return {
+            "max_epochs": self.max_epochs,
+            **dict(self.options),
+            **({"timed": True} if self.timed else {}),
+            **({} if self.row_normalize else {"row_normalize": False}),
+        }
 
     @property
     def fingerprint(self) -> str:
-        """Hash of all that decides the result, besides the code and the seed."""
-        content = [self.settings, {**self.parameters, "random_state": None}, self.row_normalize]
-        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:12]
+        """That of its record, see `tvgnn.records.run_fingerprint`."""
+        return run_fingerprint(self.method, self.n_clusters, self.settings)
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -122,6 +128,16 @@ class ClusteringJob:
     def key(self) -> tuple[str, str, int, str]:
         """That of its record."""
         return self.dataset, self.method, self.seed, self.fingerprint
+
+    def made(self, record: ClusteringRecord) -> bool:
+        """Whether a record is one of this run, made with the numbers that the method has today.
+
+        Arguments that decide nothing on a graph are passed over. One that the record does not know was added since:
+        its default is taken to be what the method did before.
+        """
+        today = json.loads(json.dumps(self.parameters))
+        then = {name: value for name, value in record.parameters.items() if name not in _IDLE}
+        return record.key == self.key and all(name in today and today[name] == then[name] for name in then)
 
     @property
     def kept_arrays(self) -> tuple[str, ...]:

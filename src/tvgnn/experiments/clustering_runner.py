@@ -59,6 +59,7 @@ def run_clusterings(
     *,
     workers: Workers = _ONE_PROCESS,
     minutes: float | None = None,
+    need_arrays: bool = True,
     on_start: Callable[[int, int], None] = lambda total, done: None,
     on_record: Callable[[ClusteringRecord], None] = lambda record: None,
 ) -> ClusteringOutcome:
@@ -75,6 +76,8 @@ def run_clusterings(
         Loader and facts.
     workers, minutes, on_start, on_record
         As in `tvgnn.experiments.runner.run_benchmark`.
+    need_arrays : bool
+        Repeat runs that kept arrays and whose file of them is gone: figures need it, tables do not.
 
     Raises
     ------
@@ -84,7 +87,7 @@ def run_clusterings(
     """
     every = {job.key: job for job in jobs}
     with RunStore(out / RECORDS_FILE, ClusteringRecord) as store:
-        done = {record.key for record in store.records if _complete(record, out)}
+        done = {record.key for record in _made(every, store.records) if _complete(record, out, need_arrays)}
         missing = [job for key, job in every.items() if key not in done]
         load_once(missing, environment)
         on_start(len(every), len(every) - len(missing))
@@ -100,10 +103,10 @@ def run_clusterings(
                 made.append(record)
                 on_record(record)
         stored = list(store.records)
-    return _outcome(every, stored, made, out)
+    return _outcome(every, stored, made, out, need_arrays)
 
 
-def stored_clusterings(jobs: Sequence[ClusteringJob], out: Path) -> ClusteringOutcome:
+def stored_clusterings(jobs: Sequence[ClusteringJob], out: Path, *, need_arrays: bool = True) -> ClusteringOutcome:
     """Return what earlier calls made, and run nothing.
 
     Raises
@@ -111,7 +114,8 @@ def stored_clusterings(jobs: Sequence[ClusteringJob], out: Path) -> ClusteringOu
     DataError
         There are no records, or they are damaged.
     """
-    return _outcome({job.key: job for job in jobs}, read_records(out / RECORDS_FILE, ClusteringRecord), [], out)
+    stored = read_records(out / RECORDS_FILE, ClusteringRecord)
+    return _outcome({job.key: job for job in jobs}, stored, [], out, need_arrays)
 
 
 def read_arrays(record: ClusteringRecord, out: Path) -> Arrays:
@@ -136,21 +140,31 @@ def read_arrays(record: ClusteringRecord, out: Path) -> Arrays:
 
 
 def _outcome(
-    every: Mapping[_Key, ClusteringJob], records: Iterable[ClusteringRecord], made: list[ClusteringRecord], out: Path
+    every: Mapping[_Key, ClusteringJob],
+    records: Iterable[ClusteringRecord],
+    made: list[ClusteringRecord],
+    out: Path,
+    need_arrays: bool,
 ) -> ClusteringOutcome:
     """Put the records of the jobs together, in the order of the jobs."""
-    found = {record.key: record for record in latest(records)}
+    found = {record.key: record for record in latest(_made(every, records))}
     known = {key: found[key] for key in every if key in found}
-    left = [job for key, job in every.items() if key not in known or not _complete(known[key], out)]
-    lost = {job.key for job in left}
-    return ClusteringOutcome(
-        {key: replace(record, arrays=None) if key in lost else record for key, record in known.items()}, made, left
-    )
+    left = [job for key, job in every.items() if key not in known or not _complete(known[key], out, need_arrays)]
+    there = {
+        key: record if _complete(record, out, need_arrays=True) else replace(record, arrays=None)
+        for key, record in known.items()
+    }
+    return ClusteringOutcome(there, made, left)
 
 
-def _complete(record: ClusteringRecord, out: Path) -> bool:
-    """Whether a run has its result and, where it kept arrays, their file."""
-    return record.finished and (record.arrays is None or (out / record.arrays).exists())
+def _made(every: Mapping[_Key, ClusteringJob], records: Iterable[ClusteringRecord]) -> list[ClusteringRecord]:
+    """Return the records of some jobs."""
+    return [record for record in records if (job := every.get(record.key)) is not None and job.made(record)]
+
+
+def _complete(record: ClusteringRecord, out: Path, need_arrays: bool) -> bool:
+    """Whether a run has its result and, where it kept arrays that are needed, their file."""
+    return record.finished and (not need_arrays or record.arrays is None or (out / record.arrays).exists())
 
 
 def _with_arrays(record: ClusteringRecord, arrays: Arrays, out: Path) -> ClusteringRecord:

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from tvgnn.errors import TVGNNError
 from tvgnn.experiments.interrupts import end_with, held_interrupts
-from tvgnn.experiments.process import use_threads
+from tvgnn.experiments.process import limited_threads, use_threads
 
 __all__ = ["Workers", "until", "work_off"]
 
@@ -33,7 +33,7 @@ class Workers:
     jobs : int
         Processes; 1 without dask is this one. Ignored where ``scheduler`` is given.
     threads : int
-        Threads a process.
+        Threads of each run; sums are rounded by their order, so another number gives other last digits.
     backend : str
         ``"loky"``, or ``"dask"``.
     scheduler : str or None
@@ -78,10 +78,10 @@ def until(minutes: float | None, jobs: Iterable[J]) -> Iterator[J]:
 
 
 def _in_turn(jobs: Iterator[J], work: Callable[[J], R], threads: int) -> Generator[tuple[J, R | Exception]]:
-    use_threads(threads)
     for job in jobs:
         try:
-            result: R | Exception = work(job)
+            with limited_threads(threads):
+                result: R | Exception = work(job)
         except Exception as error:
             result = error
         yield job, result

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import traceback
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from tvgnn.errors import TVGNNError
 
-__all__ = ["reason", "reset_peak_memory", "use_threads"]
+__all__ = ["limited_threads", "reason", "reset_peak_memory", "use_threads"]
 
 
 def reset_peak_memory() -> None:
@@ -28,7 +29,24 @@ def reason(error: BaseException) -> str:
 
 
 def use_threads(threads: int) -> None:
-    """Limit torch, and with it tvgnn's kernels, to this many threads."""
+    """Limit torch, with it tvgnn's kernels, and the libraries of linear algebra to this many threads."""
     import torch
+    from threadpoolctl import threadpool_limits
 
+    threadpool_limits(threads)
     torch.set_num_threads(threads)
+
+
+@contextmanager
+def limited_threads(threads: int) -> Iterator[None]:
+    """Do inside what `use_threads` does for good."""
+    import torch
+    from threadpoolctl import threadpool_limits
+
+    before = torch.get_num_threads()
+    with threadpool_limits(threads):
+        torch.set_num_threads(threads)
+        try:
+            yield
+        finally:
+            torch.set_num_threads(before)

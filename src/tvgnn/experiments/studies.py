@@ -59,12 +59,14 @@ def table1_jobs(
     ]
 
 
-def figure_jobs(datasets: Iterable[str], max_epochs: int) -> list[ClusteringJob]:
-    """The end-to-end methods with the first seed; `table1_jobs` contains them."""
-    return table1_jobs(datasets, END_TO_END, 1, max_epochs)
+def figure_jobs(datasets: Iterable[str], max_epochs: int, methods: Sequence[str] = END_TO_END) -> list[ClusteringJob]:
+    """End-to-end methods with the first seed; `table1_jobs` contains them."""
+    return table1_jobs(datasets, methods, 1, max_epochs)
 
 
-def times_jobs(datasets: Iterable[str] = tuple(CITATION), epochs: int = 30, repeats: int = 3) -> list[ClusteringJob]:
+def times_jobs(
+    datasets: Iterable[str] = tuple(CITATION), epochs: int = 30, repeats: int = 3, methods: Sequence[str] = FOUR
+) -> list[ClusteringJob]:
     """So many epochs of each of the four methods after a warm-up, and all that again: the machine may be busy once."""
     options = (("patience", epochs + 1),)
     datasets = tuple(datasets)
@@ -72,23 +74,24 @@ def times_jobs(datasets: Iterable[str] = tuple(CITATION), epochs: int = 30, repe
         ClusteringJob(dataset, method, CITATION[dataset], seed, epochs, options, timed=True)
         for seed in range(repeats)
         for dataset in datasets
-        for method in FOUR
+        for method in methods
     ]
 
 
-def point_cloud_jobs(name: str, seeds: int, max_epochs: int) -> list[ClusteringJob]:
+def point_cloud_jobs(name: str, seeds: int, max_epochs: int, methods: Sequence[str] = FOUR) -> list[ClusteringJob]:
     """The four methods on the ring or the grid."""
     return [
         ClusteringJob(name, method, POINT_CLOUDS[name], seed, max_epochs, row_normalize=False)
         for seed in range(seeds)
-        for method in FOUR
+        for method in methods
     ]
 
 
-def denoising_jobs(seeds: int, max_epochs: int) -> list[ClusteringJob]:
+def denoising_jobs(seeds: int, max_epochs: int, methods: Sequence[str] = FOUR) -> list[ClusteringJob]:
     """The four methods on graphs of so many seeds, then TVGNN with the larger step, the only setting of ours."""
+    larger = (("tvgnn", DENOISING_OPTIONS),) if "tvgnn" in methods else ()
     return [
         ClusteringJob(DENOISING, method, 3, seed, max_epochs, options, row_normalize=False)
         for seed in range(seeds)
-        for method, options in (*((method, ()) for method in FOUR), ("tvgnn", DENOISING_OPTIONS))
+        for method, options in (*((method, ()) for method in methods), *larger)
     ]

@@ -62,7 +62,8 @@ class SweepJob(ClusteringJob):
     @property
     def settings(self) -> dict[str, Any]:
         """What all runs of a sweep share."""
-        return {**super().settings, "data": self.data}
+        shared = {name: value for name, value in super().settings.items() if name != "row_normalize"}
+        return {**shared, "data": self.data}
 
     @property
     def kept_arrays(self) -> tuple[str, ...]:

@@ -1,7 +1,16 @@
 """Runs of experiments as records (no torch)."""
 
 from tvgnn.records.classification import RunRecord
-from tvgnn.records.clustering import ClusteringRecord
+from tvgnn.records.clustering import ClusteringRecord, run_fingerprint
 from tvgnn.records.store import Record, RunStore, compact, latest, read_records
 
-__all__ = ["ClusteringRecord", "Record", "RunRecord", "RunStore", "compact", "latest", "read_records"]
+__all__ = [
+    "ClusteringRecord",
+    "Record",
+    "RunRecord",
+    "RunStore",
+    "compact",
+    "latest",
+    "read_records",
+    "run_fingerprint",
+]

@@ -2,10 +2,24 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["ClusteringRecord"]
+__all__ = ["ClusteringRecord", "run_fingerprint"]
+
+_AS_THEY_ARE = ("ring", "grid", "sbm-denoising")  # graphs whose features were never divided by row sums
+
+
+def run_fingerprint(method: str, n_clusters: int, settings: Mapping[str, Any]) -> str:
+    """Hash of what is asked of a method.
+
+    Settings are what differs from its defaults, so that an argument that is added to it, or one that decides nothing
+    here, changes no hash. What the defaults were is in `ClusteringRecord.parameters`.
+    """
+    return hashlib.sha256(json.dumps([method, n_clusters, settings], sort_keys=True).encode()).hexdigest()[:12]
 
 
 @dataclass(frozen=True)
@@ -19,9 +33,10 @@ class ClusteringRecord:
     seed : int
         Of all that is drawn in the run.
     fingerprint : str
-        Hash of everything that decides the result: parameters, the method and the data.
+        Hash of method, K and settings as of the day of the run; part of the name of its file of arrays. Data are
+        known by their name only. `key` computes it anew, so records whose hash was another one are found.
     settings : dict
-        What all runs of a table share, such as the largest number of epochs.
+        What all runs of a table share, such as the largest number of epochs, and what differs from the defaults.
     n_clusters : int
         K.
     error : str or None
@@ -80,8 +95,14 @@ class ClusteringRecord:
 
     @property
     def key(self) -> tuple[str, str, int, str]:
-        """What a second record of the same run shares with the first."""
-        return self.dataset, self.method, self.seed, self.fingerprint
+        """What a second record of the same run shares with the first, under whatever hash it was written."""
+        return self.dataset, self.method, self.seed, run_fingerprint(self.method, self.n_clusters, self.asked)
+
+    @property
+    def asked(self) -> dict[str, Any]:
+        """Settings, with what records left out before it was one of them."""
+        silent = self.dataset in _AS_THEY_ARE and not {"row_normalize", "data"} & self.settings.keys()
+        return {**self.settings, "row_normalize": False} if silent else self.settings
 
     @property
     def finished(self) -> bool:

@@ -18,6 +18,7 @@ __all__ = ["Record", "RunStore", "compact", "latest", "read_records"]
 
 _DIGITS = 5  # of the numbers in a file that is committed
 _DAY = len("2026-01-31")
+_EXACT = ("settings", "parameters")  # they tell runs apart
 
 
 class Record(Protocol):
@@ -162,7 +163,10 @@ def compact(records: Iterable[Record]) -> str:
     before: dict[str, Any] = {}
     ordered = sorted(latest(records), key=lambda one: (json.dumps(one.settings, sort_keys=True), *one.key))
     for record in ordered:
-        fields = {name: _rounded(value) for name, value in asdict(replace(record, date=record.date[:_DAY])).items()}
+        fields = {
+            name: value if name in _EXACT else _rounded(value)
+            for name, value in asdict(replace(record, date=record.date[:_DAY])).items()
+        }
         changed = {name: value for name, value in fields.items() if name not in before or before[name] != value}
         lines.append(json.dumps(changed, allow_nan=False) + "\n")
         before = fields

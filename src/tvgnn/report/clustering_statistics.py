@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import statistics
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +12,9 @@ from typing import Any
 from tvgnn.records import ClusteringRecord, latest
 from tvgnn.report.paper_figures import CLUSTERING_TITLES, GRAPH_TITLES
 
-__all__ = ["ClusteringBlock", "Runs", "clustering_blocks", "ranks"]
+__all__ = ["ClusteringBlock", "Runs", "clustering_blocks", "of_table_1", "ranks"]
+
+_OTHERS = ("row_normalize", "timed", "data")  # settings of the synthetic graphs, of times and of sweeps
 
 
 @dataclass(frozen=True)
@@ -85,10 +88,34 @@ class ClusteringBlock:
         return statistics.fmean(known) if known and len(known) == len(means) else None
 
 
+def of_table_1(records: Iterable[ClusteringRecord]) -> tuple[list[ClusteringRecord], str]:
+    """Return the records that are made as those of table 1, and what is to be said of the others.
+
+    These are the synthetic graphs, whose features are left as they are, timed runs of a few epochs, and sweeps.
+
+    Returns
+    -------
+    tuple of list and str
+        In their order; the text is empty where none is left out.
+    """
+    every = list(records)
+    ours = [record for record in every if not record.asked.keys() & set(_OTHERS)]
+    counts = Counter(_kind(record) for record in every if record.asked.keys() & set(_OTHERS))
+    if not counts:
+        return ours, ""
+    named = ", ".join(f"{count} {'run' if count == 1 else 'runs'} {kind}" for kind, count in sorted(counts.items()))
+    return ours, f"left out, as table 1 does not make them: {named}"
+
+
 def clustering_blocks(records: Iterable[ClusteringRecord]) -> list[ClusteringBlock]:
-    """Group runs by their settings, the largest group first."""
+    """Group runs of table 1 by their settings, the largest group first; of a run that is there twice the later counts.
+
+    See Also
+    --------
+    of_table_1 : which these are.
+    """
     groups: dict[str, list[ClusteringRecord]] = {}
-    for record in latest(records):
+    for record in latest(sorted(of_table_1(records)[0], key=lambda one: one.date)):
         groups.setdefault(json.dumps(record.settings, sort_keys=True), []).append(record)
     ordered = sorted(groups.items(), key=lambda item: (-len(item[1]), item[0]))
     return [ClusteringBlock(json.loads(settings), tuple(group), _runs(group)) for settings, group in ordered]
@@ -111,6 +138,12 @@ def ranks(means: Mapping[str, float | None], largest: bool = True) -> dict[str, 
         for name, mean in sorted(known.items(), key=lambda item: item[1], reverse=largest)
         if mean in order
     }
+
+
+def _kind(record: ClusteringRecord) -> str:
+    if "data" in record.asked:
+        return "of a sweep"
+    return f"on {record.dataset} {'timed' if 'timed' in record.asked else 'with features as they are'}"
 
 
 def _runs(records: Sequence[ClusteringRecord]) -> dict[str, dict[str, Runs]]:

@@ -10,7 +10,7 @@ from rich.table import Table
 
 from tvgnn.records import ClusteringRecord
 from tvgnn.report.cells import MISSING, Cell, markdown_table, plain, rich_table
-from tvgnn.report.clustering_statistics import ClusteringBlock, Runs, clustering_blocks, ranks
+from tvgnn.report.clustering_statistics import ClusteringBlock, Runs, clustering_blocks, of_table_1, ranks
 from tvgnn.report.paper_figures import CLUSTERING, CLUSTERING_AVERAGES, CLUSTERING_TITLES, GRAPH_TITLES
 from tvgnn.report.provenance import provenance
 
@@ -43,7 +43,7 @@ def clustering_tables(records: Iterable[ClusteringRecord]) -> list[Table]:
     Parameters
     ----------
     records : iterable of ClusteringRecord
-        Of one experiment or several.
+        Of one experiment or several; of them those of table 1.
     """
     tables = []
     for block in clustering_blocks(records):
@@ -64,8 +64,9 @@ def clustering_markdown(records: Iterable[ClusteringRecord]) -> str:
     records : iterable of ClusteringRecord
         As for `clustering_tables`; without any, how to make some.
     """
+    kept, left_out = of_table_1(records)
     parts = []
-    for block in clustering_blocks(records):
+    for block in clustering_blocks(kept):
         parts.append(f"### {plain(_heading(block))}")
         if block.graphs:
             parts.append(markdown_table(list(_main_rows(block))))
@@ -75,6 +76,8 @@ def clustering_markdown(records: Iterable[ClusteringRecord]) -> str:
                 f"All metrics on {plain(GRAPH_TITLES.get(graph, graph))} (means over the seeds):",
                 markdown_table(list(_detail_rows(row))),
             ]
+    if left_out:
+        parts.append(plain(f"{left_out[0].upper()}{left_out[1:]}."))
     return (
         "\n\n".join(part for part in parts if part) or "Not run yet. This makes the records: `tvgnn reproduce table1`."
     )

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
 from tvgnn.cli.reproduction.request import Request
+from tvgnn.cli.run import say
 from tvgnn.errors import DataError
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from tvgnn.experiments.clustering import Arrays, ClusteringJob
     from tvgnn.experiments.clustering_runner import ClusteringOutcome
     from tvgnn.graph.graph import Graph
     from tvgnn.records import ClusteringRecord
@@ -21,15 +23,10 @@ __all__ = ["assignments", "denoising", "grid", "gtv_steps", "ring", "umap"]
 
 def assignments(request: Request) -> None:
     """``log(S S^T)`` of the end-to-end methods and ablations, and of the true labels."""
-    from tvgnn.experiments.studies import figure_jobs
     from tvgnn.report.assignment_figure import assignment_figure
-    from tvgnn.report.paper_figures import CLUSTERING_TITLES
 
-    names = _citation_graphs(request)
-    outcome = request.run(figure_jobs(names, request.epochs(full=10_000, quick=200)))
-    for name in names:
-        found = request.arrays(outcome, name)
-        panels = {_short(CLUSTERING_TITLES[method]): one["assignments"] for method, one in found.items()}
+    for name, found in _citation_panels(request, "assignments").items():
+        panels = {title: one["assignments"] for title, one in found.items()}
         request.write_figure(f"assignments-{name}", assignment_figure(panels, _labels(request.graph(name))))
 
 
@@ -37,15 +34,10 @@ def umap(request: Request) -> None:
     """UMAP of the last message-passing layer, by cluster and by class."""
     import numpy as np
 
-    from tvgnn.experiments.studies import figure_jobs
     from tvgnn.report.embedding_map import embedding_figure, umap_points
-    from tvgnn.report.paper_figures import CLUSTERING_TITLES
 
-    names = _citation_graphs(request)
-    outcome = request.run(figure_jobs(names, request.epochs(full=10_000, quick=200)))
-    for name in names:
+    for name, found in _citation_panels(request, "umap").items():
         graph = request.graph(name)
-        found = {_short(CLUSTERING_TITLES[method]): one for method, one in request.arrays(outcome, name).items()}
         points = {title: umap_points(one["embedding"].astype(np.float32)) for title, one in found.items()}
         clusters = {title: one["labels"] for title, one in found.items()}
         request.write_figure(f"umap-{name}", embedding_figure(points, clusters, _labels(graph), _edges(graph)))
@@ -63,83 +55,112 @@ def grid(request: Request) -> None:
 
 def denoising(request: Request) -> None:
     """Communities recovered from noisy features: a picture of the first seed, and a table of all of them."""
-    from tvgnn.experiments.studies import DENOISING, denoising_jobs
+    from tvgnn.experiments.studies import DENOISING, FOUR, denoising_jobs
     from tvgnn.report.denoising_figure import denoising_figure, spring_positions
 
-    jobs = denoising_jobs(_seeds(request), request.epochs(full=10_000, quick=500))
-    groups = _groups(request.run(jobs))
-    panels = _kept(request, groups)
+    epochs = request.epochs(full=10_000, quick=500)
+    jobs = denoising_jobs(_seeds(request), epochs, request.chosen_methods(FOUR))
+    outcome = request.run(jobs)
+    panels = {title: one["assignments"] for title, one in _panels(request, "denoising", jobs, outcome).items()}
     if panels:
         graph = request.graph(DENOISING)
         edges = _edges(graph)
         places = spring_positions(edges, graph.num_nodes)
         request.write_figure("denoising", denoising_figure(places, edges, graph.x, _labels(graph), panels))
-    _write_groups(request, "denoising", groups)
+    _write_groups(request, "denoising", outcome)
 
 
 def gtv_steps(request: Request) -> None:
     """Total variation by number of GTV steps, and the smoothed function with its derivative."""
     from tvgnn.experiments.gtv_steps import PAPER_STEPS, gtv_steps
+    from tvgnn.experiments.process import limited_threads
     from tvgnn.report.gtv_figures import gtv_steps_figure, smoothed_total_variation_figure
 
     request.write_figure("smoothed-total-variation", smoothed_total_variation_figure())
     steps = {size: count // (20 if request.quick else 1) for size, count in PAPER_STEPS.items()}
-    request.write_figure("gtv-steps", gtv_steps_figure(gtv_steps(request.graph("cora"), steps)))
+    with limited_threads(request.workers.threads):
+        found = gtv_steps(request.graph("cora"), steps)
+    request.write_figure("gtv-steps", gtv_steps_figure(found))
 
 
 def _point_cloud(request: Request, name: str, curve: Literal["sorted", "order"]) -> None:
-    from tvgnn.experiments.studies import point_cloud_jobs
+    from tvgnn.experiments.studies import FOUR, point_cloud_jobs
     from tvgnn.report.ring_grid_figure import graph_partition_figure
 
-    groups = _groups(request.run(point_cloud_jobs(name, _seeds(request), request.epochs(full=10_000, quick=300))))
+    epochs = request.epochs(full=10_000, quick=300)
+    jobs = point_cloud_jobs(name, _seeds(request), epochs, request.chosen_methods(FOUR))
+    outcome = request.run(jobs)
     graph = request.graph(name)
-    panels = {title: (graph.x, _edges(graph), soft) for title, soft in _kept(request, groups).items()}
-    if panels:
+    found = _panels(request, name, jobs, outcome)
+    if found:
+        panels = {title: (graph.x, _edges(graph), one["assignments"]) for title, one in found.items()}
         request.write_figure(name, graph_partition_figure(panels, curve=curve))
-    _write_groups(request, name, groups)
+    _write_groups(request, name, outcome)
 
 
-def _groups(outcome: ClusteringOutcome) -> dict[str, list[ClusteringRecord]]:
-    """Finished runs by method, a step size that is not the paper's in the title."""
-    from tvgnn.report.paper_figures import CLUSTERING_TITLES
+def _citation_panels(request: Request, figure: str) -> dict[str, dict[str, Arrays]]:
+    """Make the runs of a figure of the citation graphs; their arrays by graph and title.
 
-    groups: dict[str, list[ClusteringRecord]] = {}
-    for record in outcome.records.values():
-        step = record.settings.get("delta_coeff")
-        title = CLUSTERING_TITLES[record.method] + ("" if step is None else f", 2δ = {step:g}")
-        if record.finished:
-            groups.setdefault(title, []).append(record)
-    return groups
+    Raises
+    ------
+    DataError
+        There is none to draw.
+    """
+    from tvgnn.experiments.methods import END_TO_END
+    from tvgnn.experiments.studies import CITATION, figure_jobs
+
+    names = request.chosen_datasets(tuple(CITATION), ("cora",) if request.quick else tuple(CITATION))
+    jobs = figure_jobs(names, request.epochs(full=10_000, quick=200), request.chosen_methods(END_TO_END))
+    outcome = request.run(jobs)
+    found = {
+        name: _panels(request, f"{figure}-{name}", [job for job in jobs if job.dataset == name], outcome)
+        for name in names
+    }
+    drawn = {name: panels for name, panels in found.items() if panels}
+    if not drawn:
+        raise DataError(f"expected at least one finished run with its arrays to draw, found none in {request.out}")
+    return drawn
 
 
-def _kept(request: Request, groups: Mapping[str, Sequence[ClusteringRecord]]) -> dict[str, NDArray[np.float32]]:
-    """Assignments of the first seed, by title."""
+def _panels(
+    request: Request, figure: str, jobs: Sequence[ClusteringJob], outcome: ClusteringOutcome
+) -> dict[str, Arrays]:
+    """Arrays of the first seed by title, in the order of the jobs; says which are missing from the figure."""
     from tvgnn.experiments.clustering_runner import read_arrays
 
-    return {
-        title: read_arrays(record, request.out)["assignments"]
-        for title, records in groups.items()
-        for record in records
-        if record.arrays is not None
-    }
+    drawn = {_title(job): outcome.records.get(job.key) for job in jobs if job.kept_arrays}
+    there = {title: record for title, record in drawn.items() if record is not None and record.arrays is not None}
+    missing = ", ".join(title for title in drawn if title not in there)
+    if not there:
+        say("warning", f"figure {figure} is not drawn: there is no result of seed 0 of {missing}")
+    elif missing:
+        say("warning", f"figure {figure} is drawn without {missing}: there is no result of seed 0")
+    return {title: read_arrays(record, request.out) for title, record in there.items()}
 
 
-def _write_groups(request: Request, name: str, groups: Mapping[str, Sequence[ClusteringRecord]]) -> None:
+def _title(run: ClusteringJob | ClusteringRecord) -> str:
+    """Method without the explanation of an ablation, with a step size that is not the paper's."""
+    from tvgnn.report.paper_figures import CLUSTERING_TITLES
+
+    step = run.settings.get("delta_coeff")
+    return CLUSTERING_TITLES[run.method].partition(":")[0] + ("" if step is None else f", 2δ = {step:g}")
+
+
+def _write_groups(request: Request, name: str, outcome: ClusteringOutcome) -> None:
+    """Write a table of the finished runs by method."""
     from tvgnn.report.clustering_statistics import Runs
     from tvgnn.report.sharpness_table import sharpness_rows
 
+    groups: dict[str, list[ClusteringRecord]] = {}
+    for record in outcome.records.values():
+        if record.finished:
+            groups.setdefault(_title(record), []).append(record)
     rows = sharpness_rows({title: Runs(tuple(records)) for title, records in groups.items()})
     request.write_table(name, [(f"{name}: mean ± deviation (lowest to highest) over the seeds", rows)])
 
 
 def _seeds(request: Request) -> int:
     return request.seeds or (2 if request.quick else 10)
-
-
-def _citation_graphs(request: Request) -> tuple[str, ...]:
-    from tvgnn.experiments.studies import CITATION
-
-    return request.chosen_datasets(tuple(CITATION), ("cora",) if request.quick else tuple(CITATION))
 
 
 def _edges(graph: Graph) -> NDArray[np.int64]:
@@ -156,8 +177,3 @@ def _labels(graph: Graph) -> NDArray[np.int64]:
     if graph.y is None:
         raise DataError("expected a graph with classes, got one without; choose another dataset")
     return graph.y
-
-
-def _short(title: str) -> str:
-    """Name of an ablation without its explanation."""
-    return title.partition(":")[0]

@@ -15,7 +15,7 @@ from tvgnn.errors import DataError
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from tvgnn.experiments.clustering import Arrays, ClusteringEnvironment, ClusteringJob
+    from tvgnn.experiments.clustering import ClusteringEnvironment, ClusteringJob
     from tvgnn.experiments.clustering_runner import ClusteringOutcome
     from tvgnn.experiments.plan import Job
     from tvgnn.experiments.pool import Workers
@@ -41,6 +41,8 @@ class Request:
         Loader of graphs, facts of the machine.
     workers : Workers
         Who makes runs.
+    threads : int or None
+        Threads of a run, where they are named.
     root, mirror : path or None
         Folders of datasets, as of `tvgnn.load_dataset`.
     deadline : float or None
@@ -59,6 +61,7 @@ class Request:
     out: Path
     environment: ClusteringEnvironment
     workers: Workers
+    threads: int | None = None
     root: Path | None = None
     mirror: Path | None = None
     deadline: float | None = None
@@ -89,8 +92,15 @@ class Request:
         """Load a graph."""
         return self.environment.load(name, seed)
 
-    def run(self, jobs: Sequence[ClusteringJob]) -> ClusteringOutcome:
+    def run(self, jobs: Sequence[ClusteringJob], *, need_arrays: bool = True) -> ClusteringOutcome:
         """Make the missing runs, say which failed or are left, and return what is there.
+
+        Parameters
+        ----------
+        jobs : sequence of ClusteringJob
+            Which runs.
+        need_arrays : bool
+            As of `tvgnn.experiments.clustering_runner.run_clusterings`.
 
         Raises
         ------
@@ -103,7 +113,7 @@ class Request:
         from tvgnn.experiments.clustering_runner import run_clusterings, stored_clusterings
 
         if self.draw_only:
-            outcome = stored_clusterings(jobs, self.out)
+            outcome = stored_clusterings(jobs, self.out, need_arrays=need_arrays)
         else:
             with run_progress() as (start, advance):
 
@@ -114,7 +124,7 @@ class Request:
 
                 outcome = run_clusterings(
                     jobs, self.out, self.environment, workers=self.workers, minutes=self.minutes(),
-                    on_start=start, on_record=show,
+                    need_arrays=need_arrays, on_start=start, on_record=show,
                 )  # fmt: skip
         self.tell(list(outcome.records.values()), outcome.left)
         return outcome
@@ -135,25 +145,6 @@ class Request:
         tell(records, left, f"without --draw-only {same}" if self.draw_only else same)
         if not records:
             raise DataError(f"expected records of this experiment in {self.out}, found none; allow time for a run")
-
-    def arrays(self, outcome: ClusteringOutcome, dataset: str) -> dict[str, Arrays]:
-        """Return the kept arrays of one dataset by method, in the order of the jobs.
-
-        Raises
-        ------
-        DataError
-            No run on it kept any.
-        """
-        from tvgnn.experiments.clustering_runner import read_arrays
-
-        found = {
-            record.method: read_arrays(record, self.out)
-            for record in outcome.records.values()
-            if record.dataset == dataset and record.arrays is not None
-        }
-        if not found:
-            raise DataError(f"expected at least one finished run on {dataset} to draw, found none in {self.out}")
-        return found
 
     def write_table(self, name: str, parts: Iterable[tuple[str, Sequence[Sequence[Cell]]]], notes: str = "") -> None:
         """Print titled tables and write them as Markdown to ``NAME.md``."""
