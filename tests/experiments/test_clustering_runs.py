@@ -127,6 +127,12 @@ def test_wide_embeddings_are_kept_in_half_precision():
     assert {name: str(one.dtype) for name, one in arrays.items()} == {"labels": "int32", "embedding": "float16"}
 
 
+def test_embeddings_beyond_half_precision_keep_their_values():
+    wide = np.full((2, 65), 1e5)
+    assert clustering._compact(wide).dtype == np.float32
+    assert np.isfinite(clustering._compact(wide)).all()
+
+
 def test_a_fingerprint_tells_what_decides_the_result_and_not_the_seed():
     job = ClusteringJob("cora", "tvgnn", 7, 1, 50)
     others = [

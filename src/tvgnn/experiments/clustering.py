@@ -256,7 +256,8 @@ def _arrays(method: Any, names: tuple[str, ...]) -> Arrays:
 def _compact(values: NDArray[Any]) -> NDArray[Any]:
     if values.ndim == 1:
         return values.astype(np.int32)
-    return values.astype(np.float16 if values.shape[1] > _WIDE else np.float32)
+    fits = float(np.abs(values).max(initial=0)) <= float(np.finfo(np.float16).max)
+    return values.astype(np.float16 if values.shape[1] > _WIDE and fits else np.float32)
 
 
 @lru_cache(maxsize=1)  # the runs on a graph follow each other
