@@ -244,7 +244,11 @@ class TVGraphClassifier(ClassifierMixin, TransformerMixin, GraphEstimator):
 
 def _check_one_each(targets: Targets) -> None:
     if targets.ndim != 1:
-        raise ValueError(f"expected one class a graph, got y of shape {targets.shape}")
+        several = f", as of Data.y of shape (1, {targets.shape[1]})" if targets.ndim == 2 else ""
+        raise ValueError(
+            f"expected one class a graph, got y of shape {targets.shape}{several}; of one-hot classes pass "
+            "the position of the 1, y.argmax(-1)"
+        )
 
 
 def _class_weights(given: Any, classes: Targets, targets: Targets) -> Tensor | None:

@@ -19,7 +19,8 @@ from torch import Tensor
 
 from tvgnn.errors import GraphError, MemoryLimitError
 from tvgnn.estimators import graph_persistence
-from tvgnn.estimators.graph_inputs import ColumnScaling, as_graphs, graph_targets
+from tvgnn.estimators.graph_inputs import ColumnScaling, graph_targets
+from tvgnn.estimators.graph_list import as_graphs
 from tvgnn.estimators.graph_presets import GRAPH_PRESETS, is_number, resolve_graph_parameters
 from tvgnn.graph.collection import GraphBatch, GraphCollection, common_width
 from tvgnn.graph.graph import Graph
@@ -101,10 +102,11 @@ class GraphEstimator(BaseEstimator, ABC):
 
         Parameters
         ----------
-        graphs : list of tvgnn.Graph or of torch_geometric Data, or a torch_geometric dataset
-            All with features of the same width.
+        graphs : list of tvgnn.Graph or of torch_geometric Data, a torch or torch_geometric dataset of them, or a Batch
+            All with features of the same width; a warning tells where ``edge_attr`` is not used.
         y : array-like of shape (n_graphs,), default=None
-            Labels or targets; by default those that the graphs carry (``Graph.label``, ``Data.y``).
+            Labels or targets; by default those that the graphs carry (``Graph.label``; ``Data.y`` of shape (), (1,) or,
+            for several targets, (1, T)).
         validation : (graphs, y), default=None
             Decides when training stops, y None meaning what the graphs carry. By default ``validation_fraction`` of
             ``graphs`` is held out, drawn class by class by a classifier.
@@ -137,7 +139,7 @@ class GraphEstimator(BaseEstimator, ABC):
         given = {name: getattr(self, name) for name in GRAPH_PRESETS["paper"]}
         parameters = resolve_graph_parameters(self.preset, self.pooling, given)
         training = BatchTraining(**_of(BatchTraining, parameters))
-        train, targets = self._inputs(graphs, y)
+        train, targets = self._inputs(graphs, y, warn=True)
         random = check_random_state(self.random_state)
         if validation is None:
             kept, held_out = self._hold_out(targets, random)
@@ -282,8 +284,8 @@ class GraphEstimator(BaseEstimator, ABC):
         outputs, losses = self.model_(batch)
         return torch.stack([self._task_loss(outputs, encoded), *losses.values()]).sum()
 
-    def _inputs(self, graphs: Any, y: Any) -> tuple[list[Graph], Targets]:
-        checked = as_graphs(graphs)
+    def _inputs(self, graphs: Any, y: Any, *, warn: bool = False) -> tuple[list[Graph], Targets]:
+        checked = as_graphs(graphs, warn=warn)
         common_width(checked)  # before a part is held out, so that an error names a graph by the caller's number
         return checked, graph_targets(checked, y)
 

@@ -54,7 +54,7 @@ class Graph:
     report
         What was dropped, merged and found.
     label
-        Class or target of the whole graph, for graph-level tasks: a scalar, or None.
+        Class or target of the whole graph, for graph-level tasks: a scalar, a tuple of several targets, or None.
 
     Examples
     --------
@@ -135,7 +135,7 @@ class Graph:
         return replace(self, y=codes, class_names=names)
 
     def with_label(self, label: Any) -> Self:
-        """Return the graph with the class or target ``label`` of the whole graph, a scalar; None removes it."""
+        """Return the graph with the class or target(s) ``label`` of the whole graph, see above; None removes it."""
         return replace(self, label=label.item() if isinstance(label, np.generic) else label)
 
     def with_structural_features(self, kind: StructuralKind, dim: int | None = None) -> Self:
@@ -302,10 +302,10 @@ class Graph:
     def from_pyg(cls, data: Any, *, dtype: Any = "auto") -> Self:
         """Build from a ``torch_geometric.data.Data``; ``x``, ``y``, ``edge_weight`` and ``num_nodes`` are used.
 
-        ``y`` with one entry per node gives ``y``; with a single one for several nodes it gives ``label``.
+        ``y`` with one entry per node gives ``y``; with a single one for several nodes, or a row (1, T), ``label``.
         """
         graph = cls._from_raw(adapters.read_pyg(data), dtype)
-        label = adapters.single_value(getattr(data, "y", None))
+        label = adapters.graph_label(getattr(data, "y", None))
         return graph if label is None or graph.y is not None else graph.with_label(label)
 
     @classmethod
