@@ -12,6 +12,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from tvgnn import Graph, TVGraphClassifier, TVGraphRegressor
 from tvgnn.errors import DataError, GraphError, TrainingError
 from tvgnn.estimators.graph_presets import GRAPH_PRESETS
+from tvgnn.graph.collection import GraphCollection
 from tvgnn.models.graph_network import POOLINGS
 
 QUICK = {"hidden_channels": 8, "num_layers": 1, "mlp_channels": 4, "max_epochs": 3, "random_state": 0}
@@ -176,6 +177,32 @@ def test_number_of_clusters_from_the_sizes(ends):
     assert TVGraphClassifier(n_clusters=(6, 2), **QUICK).fit(*[graphs, [0, 1] * 5], validation=held).k_ == (6, 2)
 
 
+@pytest.mark.parametrize("pooling", ["topk", "sag"])
+def test_nodes_that_are_kept_by_number(pooling, tmp_path):
+    graphs, labels = dense_or_sparse(12)
+    by_part = TVGraphClassifier(pooling, **QUICK).fit(graphs, labels)
+    assert by_part.k_ is None
+    kept = {n: TVGraphClassifier(pooling, n_clusters=n, **QUICK).fit(graphs, labels) for n in (2, (5, 3), 10**20)}
+    assert [model.k_ for model in kept.values()] == [(2, 2), (5, 3), (10**20, 10**20)]
+    probabilities = {n: model.predict_proba(graphs) for n, model in kept.items()}
+    # all graphs have 10 nodes, so 5 of them and 3 of those are what a half keeps each time
+    assert probabilities[5, 3] == pytest.approx(by_part.predict_proba(graphs), abs=1e-6)
+    assert probabilities[10**20] == pytest.approx(
+        TVGraphClassifier(pooling, ratio=1.0, **QUICK).fit(graphs, labels).predict_proba(graphs), abs=1e-6
+    )
+    assert np.abs(probabilities[2] - probabilities[5, 3]).max() > 1e-4
+    batch = GraphCollection(graphs, kept[2].feature_scaling_.rows).batch(range(3))
+    with torch.no_grad():
+        out = kept[2].model_.pools[0](torch.randn(30, 8), batch.edge_index, None, batch.groups)
+    assert torch.bincount(out.batch).tolist() == [2, 2, 2]
+    kept[2].save(tmp_path)
+    loaded = TVGraphClassifier.load(tmp_path)
+    assert loaded.k_ == (2, 2)
+    assert (loaded.predict_proba(graphs) == probabilities[2]).all()
+    with pytest.raises(ValueError, match=f"expected ratio_of to be left out with pooling '{pooling}', .* got 'max'"):
+        TVGraphClassifier(pooling, ratio_of="max", **QUICK).fit(graphs, labels)
+
+
 def test_continuous_columns_are_standardised_and_one_hot_ones_are_not():
     x = np.stack([np.array([1.0, 0.0, 0.0]), np.array([100.0, 300.0, 500.0])], axis=1)
     graphs = [cycle(3, x), cycle(3, x + np.array([0, 100]))] * 6
@@ -222,6 +249,7 @@ def test_damaged_models_are_refused(tmp_path):
     description = json.loads((tmp_path / "model.json").read_text())
     for change in (
         {"config": {**description["config"], "hidden_channels": 9}},
+        {"config": {**description["config"], "kept": [3]}},
         {"config": {**description["config"], "pooling": "max"}},
         {"targets": {}},
         {"targets": {"classes": ["a", "b", "c"]}},

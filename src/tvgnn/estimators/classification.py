@@ -58,10 +58,13 @@ class TVGraphClassifier(ClassifierMixin, TransformerMixin, GraphEstimator):
         Epochs without a lower validation loss before training stops.
     ratio : float, default=0.5
         Clusters of the first pooling as a part of the nodes, those of the second as a part of the first's, rounded up.
+        ``"topk"`` and ``"sag"`` keep this part of each graph's own nodes.
     ratio_of : {"mean", "max"}, default="mean"
-        Which number of nodes of the training graphs ``ratio`` refers to; the released scripts take the largest.
+        Which number of nodes of the training graphs ``ratio`` refers to; the released scripts take the largest. Not of
+        ``"topk"`` and ``"sag"``.
     n_clusters : int or pair of int, default=None
-        Clusters of the two poolings, instead of ``ratio``.
+        Clusters of the two poolings, instead of ``ratio``; for ``"topk"`` and ``"sag"`` the nodes that they keep of
+        every graph, all where it has no more.
     readout : {"linear", "mlp"}, default="linear"
         What follows the mean; ``"mlp"`` has hidden layers as in the pooling.
     feature_norm : {"auto", None}, default="auto"
@@ -81,8 +84,8 @@ class TVGraphClassifier(ClassifierMixin, TransformerMixin, GraphEstimator):
     ----------
     classes_ : ndarray of shape (n_classes,)
         The classes, sorted.
-    k_ : (int, int)
-        Clusters of the two poolings.
+    k_ : (int, int) or None
+        Clusters of the two poolings, or nodes that they keep; None where ``"topk"`` and ``"sag"`` keep a part.
     n_iter_, best_epoch_, stopped_early_ : int, int, bool
         Epochs run, the one that was kept, and whether patience rather than ``max_epochs`` ended training.
     loss_history_, validation_loss_history_ : list of float

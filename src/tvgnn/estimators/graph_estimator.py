@@ -25,7 +25,7 @@ from tvgnn.estimators.graph_presets import GRAPH_PRESETS, is_number, resolve_gra
 from tvgnn.graph.collection import GraphBatch, GraphCollection, common_width
 from tvgnn.graph.graph import Graph
 from tvgnn.io._memory import physical_memory
-from tvgnn.models.graph_network import POOLINGS, GraphNetwork, GraphNetworkConfig
+from tvgnn.models.graph_network import KEEPING_NODES, POOLINGS, GraphNetwork, GraphNetworkConfig
 from tvgnn.ops import select_backend
 from tvgnn.ops._backends import resolve_device
 from tvgnn.training.batches import BatchTraining, BatchTrainingResult, batches_of_similar_size, train_on_batches
@@ -168,13 +168,16 @@ class GraphEstimator(BaseEstimator, ABC):
     def _build_network(
         self, parameters: dict[str, Any], outputs: int, random: np.random.RandomState, graphs_at_once: int
     ) -> None:
+        sizes: dict[str, Any] = (
+            {} if self.k_ is None else {"kept" if self.pooling in KEEPING_NODES else "clusters": self.k_}
+        )
         config = GraphNetworkConfig(
             self.n_features_in_,
             outputs,
             self.pooling,
-            self.k_,
-            float(self.ratio),  # Top-K and SAG would take the integer 1 for one node
+            ratio=float(self.ratio),  # Top-K and SAG would take the integer 1 for one node
             readout=self.readout,
+            **sizes,
             **_of(GraphNetworkConfig, parameters),
         )
         _check_memory(config, graphs_at_once)
@@ -304,7 +307,8 @@ class GraphEstimator(BaseEstimator, ABC):
         kept, held_out = train_test_split(numbers, test_size=share, random_state=random, stratify=strata)
         return kept, held_out
 
-    def _clusters(self, sizes: npt.NDArray[np.int64]) -> tuple[int, int]:
+    def _clusters(self, sizes: npt.NDArray[np.int64]) -> tuple[int, int] | None:
+        """Clusters of the two poolings, or nodes that they keep; None where these are a part of each graph's own."""
         if not is_number(self.ratio) or not 0 < self.ratio <= 1:
             raise ValueError(f"expected ratio to be a number in (0, 1], got {self.ratio!r}")
         if self.n_clusters is not None:
@@ -315,6 +319,13 @@ class GraphEstimator(BaseEstimator, ABC):
             return int(pair[0]), int(pair[1])
         if self.ratio_of not in ("mean", "max"):
             raise ValueError(f"expected ratio_of to be 'mean' or 'max', got {self.ratio_of!r}")
+        if self.pooling in KEEPING_NODES:
+            if self.ratio_of != "mean":
+                raise ValueError(
+                    f"expected ratio_of to be left out with pooling {self.pooling!r}, which keeps a part of each "
+                    f"graph's own nodes, got {self.ratio_of!r}; pass n_clusters for as many nodes of every graph"
+                )
+            return None
         nodes = sizes.mean() if self.ratio_of == "mean" else sizes.max()
         first = max(1, math.ceil(self.ratio * nodes))
         return first, max(1, math.ceil(self.ratio * first))
@@ -376,7 +387,7 @@ def _check_memory(config: GraphNetworkConfig, batch_size: int) -> None:
     """Refuse what cannot be allocated: weights with their gradients and moments, and the pooled adjacencies."""
     width, (first, second) = config.hidden_channels, config.clusters
     weights = width * (config.in_channels + 3 * config.num_layers * width) + config.mlp_channels * (first + second)
-    clustered = config.pooling not in ("topk", "sag")
+    clustered = config.pooling not in KEEPING_NODES
     pooled = batch_size * (first**2 + second**2) if clustered else 0
     needed, available = 4 * (4 * weights + 3 * pooled), physical_memory()
     if available is not None and needed > available:

@@ -10,7 +10,7 @@ import torch
 
 from tvgnn.estimators._model_files import expect, plain, read_model, write_model
 from tvgnn.estimators.graph_inputs import ColumnScaling
-from tvgnn.models.graph_network import GraphNetwork, GraphNetworkConfig
+from tvgnn.models.graph_network import KEEPING_NODES, GraphNetwork, GraphNetworkConfig
 from tvgnn.ops._backends import resolve_device
 
 if TYPE_CHECKING:
@@ -65,8 +65,11 @@ def load(cls: type[AnyEstimator], folder: str | os.PathLike[str]) -> AnyEstimato
 def _rebuild(cls: type[AnyEstimator], description: dict[str, Any], arrays: dict[str, torch.Tensor]) -> AnyEstimator:
     estimator = cls(**_given(description["parameters"]))
     given = dict(description["config"])
-    config = GraphNetworkConfig(**{**given, "clusters": tuple(given["clusters"])})
-    estimator.n_features_in_, estimator.k_ = config.in_channels, config.clusters
+    pairs = {name: tuple(given[name]) for name in ("clusters", "kept") if given.get(name) is not None}
+    expect("lengths of clusters and kept", {len(pair) for pair in pairs.values()}, {2})
+    config = GraphNetworkConfig(**{**given, **pairs})
+    estimator.n_features_in_ = config.in_channels
+    estimator.k_ = config.kept if config.pooling in KEEPING_NODES else config.clusters
     for name in ("mean", "scale"):
         expect(f"shape of scaling.{name}", tuple(arrays[f"scaling.{name}"].shape), (config.in_channels,))
     if not (arrays["scaling.scale"] > 0).all():
@@ -105,7 +108,7 @@ def _given(parameters: dict[str, Any]) -> dict[str, Any]:
 
 def _check_depth(config: GraphNetworkConfig, state: dict[str, torch.Tensor]) -> None:
     """Refuse more layers than there are arrays before any is made."""
-    if max(3 * config.num_layers, config.mlp_layers, len(config.clusters)) > len(state) or len(config.clusters) != 2:
+    if 3 * config.num_layers > len(state) or config.mlp_layers > len(state):
         raise ValueError(f"expected layers for {len(state)} arrays, got num_layers {config.num_layers}")
 
 
