@@ -100,6 +100,9 @@ class TVGraphClassifier(ClassifierMixin, TransformerMixin, GraphEstimator):
         The trained network.
     n_features_in_ : int
         Number of features.
+    label_columns_ : str or None
+        Values of one-hot node labels as `tvgnn.datasets.read_tu_folder` notes them, such as ``"0 to 6"``; graphs with
+        other ones are refused.
 
     Examples
     --------

@@ -17,14 +17,14 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
-from tvgnn.errors import GraphError, MemoryLimitError
+from tvgnn.errors import GraphError
 from tvgnn.estimators import graph_persistence
+from tvgnn.estimators.graph_checks import check_memory, label_columns, pair, without_emptying
 from tvgnn.estimators.graph_inputs import ColumnScaling, graph_targets
 from tvgnn.estimators.graph_list import as_graphs
 from tvgnn.estimators.graph_presets import GRAPH_PRESETS, is_number, resolve_graph_parameters
 from tvgnn.graph.collection import GraphBatch, GraphCollection, common_width
 from tvgnn.graph.graph import Graph
-from tvgnn.io._memory import physical_memory
 from tvgnn.models.graph_network import KEEPING_NODES, POOLINGS, GraphNetwork, GraphNetworkConfig
 from tvgnn.ops import select_backend
 from tvgnn.ops._backends import resolve_device
@@ -140,13 +140,15 @@ class GraphEstimator(BaseEstimator, ABC):
         parameters = resolve_graph_parameters(self.preset, self.pooling, given)
         training = BatchTraining(**_of(BatchTraining, parameters))
         train, targets = self._inputs(graphs, y, warn=True)
+        self.label_columns_ = label_columns(train)
         random = check_random_state(self.random_state)
         if validation is None:
             kept, held_out = self._hold_out(targets, random)
             held, held_targets = [train[i] for i in held_out], targets[held_out]
             train, targets = [train[i] for i in kept], targets[kept]
         else:
-            held, held_targets = self._inputs(*_pair(validation))
+            held, held_targets = self._inputs(*pair(validation))
+            self.label_columns_ = label_columns(held, self.label_columns_)
         self.feature_scaling_ = ColumnScaling.fit(train, self.feature_norm)
         train_set, held_set = (GraphCollection(part, self.feature_scaling_.rows) for part in (train, held))
         self.n_features_in_ = train_set.num_features
@@ -180,7 +182,7 @@ class GraphEstimator(BaseEstimator, ABC):
             **sizes,
             **_of(GraphNetworkConfig, parameters),
         )
-        _check_memory(config, graphs_at_once)
+        check_memory(config, graphs_at_once)
         self.device_ = resolve_device(self.device)
         self.backend_ = select_backend(self.backend, self.device_, torch.float32)
         with torch.random.fork_rng(devices=[]):
@@ -303,7 +305,7 @@ class GraphEstimator(BaseEstimator, ABC):
         if strata is not None:
             codes, counts = np.unique(strata, return_inverse=True, return_counts=True)[1:]
             if counts.min() < 2 or share < len(counts) or len(targets) - share < len(counts):
-                return _without_emptying(codes, counts, share, random)
+                return without_emptying(codes, counts, share, random)
         kept, held_out = train_test_split(numbers, test_size=share, random_state=random, stratify=strata)
         return kept, held_out
 
@@ -338,6 +340,7 @@ class GraphEstimator(BaseEstimator, ABC):
         width = common_width(checked)
         if width != self.n_features_in_:
             raise GraphError(f"expected graphs with {self.n_features_in_} features, got {width}")
+        label_columns(checked, self.label_columns_)
         collection = GraphCollection(checked, self.feature_scaling_.rows)
         rows: npt.NDArray[np.float32] | None = None
         for part in batches_of_similar_size(collection.sizes):
@@ -357,42 +360,3 @@ class GraphEstimator(BaseEstimator, ABC):
 def _of(kind: Any, parameters: dict[str, Any]) -> dict[str, Any]:
     """The parameters that a dataclass has fields for."""
     return {name: value for name, value in parameters.items() if name in kind.__dataclass_fields__}
-
-
-def _pair(validation: Any) -> tuple[Any, Any]:
-    if isinstance(validation, list | tuple) and len(validation) == 2:
-        return validation[0], validation[1]
-    got = f"{len(validation)} items" if isinstance(validation, list | tuple) else type(validation).__name__
-    raise ValueError(f"expected validation to be a pair (graphs, y), y None for the graphs' own labels, got {got}")
-
-
-def _without_emptying(codes: Targets, counts: Targets, share: int, random: np.random.RandomState) -> tuple[Any, Any]:
-    """Hold out at most ``share`` graphs at random and leave at least one of every class, so that it can be learned."""
-    left = counts.copy()
-    kept: list[int] = []
-    held_out: list[int] = []
-    for number in random.permutation(len(codes)):
-        takes = len(held_out) < share and left[codes[number]] > 1
-        (held_out if takes else kept).append(number)
-        left[codes[number]] -= takes
-    if not held_out:
-        raise ValueError(
-            f"expected a class with 2 graphs, of which one is held out, got {len(counts)} classes of one; "
-            "pass validation=(graphs, y)"
-        )
-    return np.array(kept), np.array(held_out)
-
-
-def _check_memory(config: GraphNetworkConfig, batch_size: int) -> None:
-    """Refuse what cannot be allocated: weights with their gradients and moments, and the pooled adjacencies."""
-    width, (first, second) = config.hidden_channels, config.clusters
-    weights = width * (config.in_channels + 3 * config.num_layers * width) + config.mlp_channels * (first + second)
-    clustered = config.pooling not in KEEPING_NODES
-    pooled = batch_size * (first**2 + second**2) if clustered else 0
-    needed, available = 4 * (4 * weights + 3 * pooled), physical_memory()
-    if available is not None and needed > available:
-        raise MemoryLimitError(
-            f"training would take about {needed / 2**30:.1f} GiB with clusters {config.clusters}, hidden_channels "
-            f"{width} and batch_size {batch_size}, this machine has {available / 2**30:.1f} GiB; lower n_clusters, "
-            "ratio, hidden_channels or batch_size"
-        )

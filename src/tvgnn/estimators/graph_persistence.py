@@ -46,6 +46,7 @@ def save(estimator: GraphEstimator, folder: str | os.PathLike[str]) -> None:
         "estimator": type(estimator).__name__,
         "parameters": {name: _parameter(value) for name, value in estimator.get_params(deep=False).items()},
         "config": estimator.model_.config.to_dict(),
+        "label_columns": estimator.label_columns_,
         "targets": estimator.described_targets(),
         "learned": {name: _parameter(getattr(estimator, name)) for name in _LEARNED},
     }
@@ -70,6 +71,9 @@ def _rebuild(cls: type[AnyEstimator], description: dict[str, Any], arrays: dict[
     config = GraphNetworkConfig(**{**given, **pairs})
     estimator.n_features_in_ = config.in_channels
     estimator.k_ = config.kept if config.pooling in KEEPING_NODES else config.clusters
+    estimator.label_columns_ = description.get("label_columns")  # files of earlier versions have none
+    if not isinstance(estimator.label_columns_, str | None):
+        raise ValueError(f"expected label_columns to be text or null, got {estimator.label_columns_!r}")
     for name in ("mean", "scale"):
         expect(f"shape of scaling.{name}", tuple(arrays[f"scaling.{name}"].shape), (config.in_channels,))
     if not (arrays["scaling.scale"] > 0).all():

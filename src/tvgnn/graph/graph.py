@@ -14,7 +14,7 @@ from tvgnn.errors import GraphError
 from tvgnn.graph import adapters, anndata_graph
 from tvgnn.graph._normalize import normalize_rows
 from tvgnn.graph.features import StructuralKind, structural_features
-from tvgnn.graph.report import GraphReport, one_line
+from tvgnn.graph.report import FEATURES_NOTE, GraphReport, one_line
 from tvgnn.graph.symmetrize import symmetrize
 from tvgnn.graph.validation import Features, as_features, as_float_dtype, as_labels
 
@@ -123,11 +123,14 @@ class Graph:
     def with_features(self, x: Any, *, dtype: Any = None) -> Self:
         """Return the graph with features ``x`` (N, F), checked as in the constructors; None removes them.
 
-        ``dtype`` is by default float64 where the present features are, else ``"auto"``.
+        ``dtype`` is by default float64 where the present features are, else ``"auto"``. Notes on the present features
+        are removed.
         """
         if dtype is None:
             dtype = "float64" if self.x is not None and self.x.dtype == np.float64 else "auto"
-        return replace(self, x=None if x is None else as_features(x, self.node_ids, as_float_dtype(dtype)))
+        values = None if x is None else as_features(x, self.node_ids, as_float_dtype(dtype))
+        notes = tuple(note for note in self.report.notes if not note.startswith(FEATURES_NOTE))
+        return replace(self, x=values, report=replace(self.report, notes=notes))
 
     def with_labels(self, y: Any) -> Self:
         """Return the graph with one label per node (N,), read as in :meth:`from_edge_index`; None removes them."""
@@ -150,8 +153,8 @@ class Graph:
             Number of columns; the default depends on the kind.
         """
         result = self.with_features(structural_features(self.adjacency(), kind, dim))
-        note = f"features: {kind}, dim={result.num_features}"
-        return replace(result, report=replace(self.report, notes=(*self.report.notes, note)))
+        note = f"{FEATURES_NOTE}{kind}, dim={result.num_features}"
+        return replace(result, report=replace(result.report, notes=(*result.report.notes, note)))
 
     def index_of(self, node_id: Hashable) -> int:
         """Return the row of the node with the caller's id ``node_id``.
