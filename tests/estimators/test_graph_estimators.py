@@ -1,6 +1,7 @@
 import json
 import pickle
 import warnings
+from importlib.metadata import version
 
 import numpy as np
 import pytest
@@ -264,6 +265,33 @@ def test_damaged_models_are_refused(tmp_path):
     (tmp_path / "model.safetensors").unlink()
     with pytest.raises(DataError, match="found none"):
         TVGraphClassifier.load(tmp_path)
+
+
+def test_models_of_other_versions(tmp_path):
+    graphs, labels = dense_or_sparse(12)
+    model = TVGraphClassifier(**QUICK).fit(graphs, labels)
+    model.save(tmp_path)
+    written = (tmp_path / "model.json").read_text()
+    assert json.loads(written)["tvgnn"] == version("tvgnn")
+
+    def load(**changes):
+        description = json.loads(written) | {"tvgnn": "99.0"} | changes
+        (tmp_path / "model.json").write_text(json.dumps({k: v for k, v in description.items() if v is not None}))
+        return TVGraphClassifier.load(tmp_path)
+
+    for part in ("parameters", "config"):
+        with pytest.raises(DataError, match=rf"expected {part} that .* got new_one: .* newer version \(tvgnn 99\.0\)"):
+            load(**{part: {**json.loads(written)[part], "new_one": 1}})
+        with pytest.raises(DataError, match="newer version; load"):
+            load(tvgnn=None, **{part: {**json.loads(written)[part], "new_one": 1}})
+    with pytest.raises(DataError, match=r"model format 1, got 2 \(tvgnn 99\.0\)"):
+        load(format=2)
+    older = {part: dict(json.loads(written)[part]) for part in ("parameters", "config")}
+    for part, name in (("parameters", "verbose"), ("parameters", "readout"), ("config", "readout"), ("config", "kept")):
+        del older[part][name]
+    loaded = load(tvgnn=None, label_columns=None, **older)
+    assert loaded.get_params() == model.get_params()
+    assert (loaded.predict_proba(graphs) == model.predict_proba(graphs)).all()
 
 
 def test_regression_of_the_mean_feature():

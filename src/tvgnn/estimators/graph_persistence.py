@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import torch
 
-from tvgnn.estimators._model_files import expect, plain, read_model, write_model
+from tvgnn.estimators._model_files import expect, known, plain, read_model, write_model
 from tvgnn.estimators.graph_inputs import ColumnScaling
 from tvgnn.models.graph_network import KEEPING_NODES, GraphNetwork, GraphNetworkConfig
 from tvgnn.ops._backends import resolve_device
@@ -64,8 +65,8 @@ def load(cls: type[AnyEstimator], folder: str | os.PathLike[str]) -> AnyEstimato
 
 
 def _rebuild(cls: type[AnyEstimator], description: dict[str, Any], arrays: dict[str, torch.Tensor]) -> AnyEstimator:
-    estimator = cls(**_given(description["parameters"]))
-    given = dict(description["config"])
+    estimator = cls(**_given(known(description, "parameters", inspect.signature(cls).parameters)))
+    given = known(description, "config", GraphNetworkConfig.__dataclass_fields__)
     pairs = {name: tuple(given[name]) for name in ("clusters", "kept") if given.get(name) is not None}
     expect("lengths of clusters and kept", {len(pair) for pair in pairs.values()}, {2})
     config = GraphNetworkConfig(**{**given, **pairs})
