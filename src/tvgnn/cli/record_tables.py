@@ -62,13 +62,16 @@ def read_kind(paths: Sequence[Path]) -> Classification | Clustering:
     Raises
     ------
     DataError
-        A file is missing or damaged, or the files are of two kinds.
+        A file is missing or damaged, there is no record, or the files are of two kinds.
     """
     kinds = {_is_classification(path) for path in paths}
     if {True, False} <= kinds:
         raise DataError("expected files of one kind, got some of graph classification and some of vertex clustering")
     if False not in kinds:
-        return Classification(latest(one for path in paths for one in read_records(path, RunRecord)))
+        found = latest(one for path in paths for one in read_records(path, RunRecord))
+        if not found:
+            raise DataError(f"{', '.join(map(str, paths))}: expected a record a line, found none; make runs first")
+        return Classification(found)
     return Clustering(latest(one for path in paths for one in read_records(path, ClusteringRecord)))
 
 

@@ -255,6 +255,10 @@ class GraphEstimator(BaseEstimator, ABC):
         """
         return graph_persistence.load(cls, folder)
 
+    @property
+    def _n_features_out(self) -> int:
+        return self.model_.config.hidden_channels
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.two_d_array = False
