@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import torch
-from sklearn.base import ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 from torch.nn import functional
@@ -19,7 +19,7 @@ from tvgnn.estimators.graph_presets import is_number
 __all__ = ["TVGraphClassifier"]
 
 
-class TVGraphClassifier(ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, GraphEstimator):
+class TVGraphClassifier(ClassifierMixin, GraphEstimator):
     """Classify graphs with pooling by total variation, or by one of five other methods.
 
     Trains the hierarchical network of Hansen & Bianchi (ICML 2023, fig. 3b): message passing and pooling twice, message

@@ -11,7 +11,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 import torch
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.model_selection import train_test_split
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
@@ -37,7 +37,7 @@ __all__ = ["GraphEstimator"]
 Targets = npt.NDArray[Any]
 
 
-class GraphEstimator(BaseEstimator, ABC):
+class GraphEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
     """Base of `TVGraphClassifier` and `TVGraphRegressor`, which say what a target is and what it costs to miss it."""
 
     def __init__(
