@@ -30,7 +30,8 @@ def test_empty_files_are_of_any_kind(tvgnn, files):
         assert "Cora NMI" in tvgnn("benchmark", "table", *order).out
     assert "MUTAG" in tvgnn("benchmark", "table", "empty.jsonl", "classification.jsonl").out
     alone = tvgnn("benchmark", "table", "empty.jsonl")
-    assert (alone.code, alone.out) == (0, "")
+    assert (alone.code, alone.out) == (2, "")
+    assert "empty.jsonl: expected a record a line, found none" in alone.error
 
 
 def test_a_wide_table_in_a_file_is_not_wrapped(tvgnn, files):

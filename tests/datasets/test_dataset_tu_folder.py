@@ -1,6 +1,7 @@
 """A user's own TU folder: what is read, and every way in which its files can be wrong."""
 
 import zipfile
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -35,7 +36,27 @@ def test_graphs_features_and_labels(tmp_path):
     assert triangle.x.dtype == np.float32
     # attributes, then a column for each label from 4 to 6, the absent 5 included
     assert np.array_equal(triangle.x, np.float32([[0.5, 1, 1, 0, 0], [-2, 0.3, 0, 0, 1], [0.25, 0, 1, 0, 0]]))
-    assert triangle.report.notes == ()
+    assert triangle.report.notes == ("features: one-hot node labels 4 to 6",)
+
+
+def test_a_note_on_features_goes_with_them(tmp_path):
+    graph = read_tu_folder(write(tmp_path))[0]
+    assert graph.with_features(np.ones((3, 2))).report.notes == ()
+    assert graph.with_structural_features("degree", 3).report.notes == ("features: degree, dim=3",)
+    assert graph.with_label(1).report.notes == graph.report.notes
+
+
+@pytest.mark.parametrize("names", [("edge_labels",), ("edge_attributes",), ("edge_labels", "edge_attributes")])
+def test_what_edges_carry_is_told_not_to_be_used(names, tmp_path):
+    folder = write(tmp_path, **dict.fromkeys(names, "1\n2\n"))  # of any length, as they are not read
+    expected = f"{' and '.join(names)} not used: pass scalar weights of edges to Graph.from_edges"
+    archive = tmp_path / "set.zip"
+    with zipfile.ZipFile(archive, "w") as file:
+        for path in folder.iterdir():
+            if path != archive:
+                file.write(path, path.name)
+    for place in (archive, folder):
+        assert all(graph.report.notes[-1] == expected for graph in read_tu_folder(place))
 
 
 def test_the_prefix_is_any(tmp_path):
@@ -45,6 +66,7 @@ def test_the_prefix_is_any(tmp_path):
 def test_several_labels_a_node(tmp_path):
     graph = read_tu_folder(write(tmp_path, node_labels="0,5\n1,5\n0,6\n0,5\n0,5\n"), features="labels")[0]
     assert graph.x.tolist() == [[1, 0, 1, 0], [0, 1, 1, 0], [1, 0, 0, 1]]
+    assert graph.report.notes == ("features: one-hot node labels 0 to 1, 5 to 6",)
 
 
 def test_without_labels_and_attributes_degrees_are_the_features(tmp_path):
@@ -70,7 +92,7 @@ def test_cleaning_is_reported_for_the_graph_it_happened_in(tmp_path):
     first, second = read_tu_folder(write(tmp_path, A=edges))
     assert (first.report.num_self_loops, first.report.num_duplicates, first.report.was_directed) == (1, 1, True)
     assert (first.report.num_isolated, first.report.num_components) == (1, 2)
-    assert first.report.notes == ("directed input symmetrised: union of both directions",)
+    assert first.report.notes[:1] == ("directed input symmetrised: union of both directions",)
     assert (second.report.num_self_loops, second.report.num_duplicates, second.report.was_directed) == (0, 0, False)
 
 
@@ -240,4 +262,5 @@ def test_written_sets_come_back(tmp_path_factory, graphs):
         assert graph.label == label
         assert np.array_equal(graph.x, expected.x)
         assert (graph.adjacency() != expected.adjacency()).nnz == 0
-        assert graph.report == expected.report
+        note = f"features: one-hot node labels {smallest} to {smallest + width - 1}"
+        assert graph.report == replace(expected.report, notes=(*expected.report.notes, note))

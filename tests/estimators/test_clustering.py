@@ -1,5 +1,6 @@
 import json
 import warnings
+from importlib.metadata import version
 
 import numpy as np
 import pytest
@@ -167,6 +168,22 @@ class TestPersistence:
             (tmp_path / "model.json").write_text(json.dumps(description | {key: value}))
             with pytest.raises(DataError, match="damaged"):
                 TVClustering.load(tmp_path)
+
+    def test_models_of_other_versions(self, fitted, tmp_path):
+        fitted.save(tmp_path)
+        description = json.loads((tmp_path / "model.json").read_text())
+        assert description["tvgnn"] == version("tvgnn")
+        for part in ("parameters", "config"):
+            newer = description | {"tvgnn": "99.0", part: description[part] | {"new_one": 1}}
+            (tmp_path / "model.json").write_text(json.dumps(newer))
+            with pytest.raises(DataError, match=rf"expected {part} .* got new_one: .* newer version \(tvgnn 99\.0\)"):
+                TVClustering.load(tmp_path)
+        older = description | {"parameters": {k: v for k, v in description["parameters"].items() if k != "verbose"}}
+        del older["tvgnn"]
+        (tmp_path / "model.json").write_text(json.dumps(older))
+        loaded = TVClustering.load(tmp_path)
+        assert loaded.get_params() == fitted.get_params()
+        assert (loaded.labels_ == fitted.labels_).all()
 
     @pytest.mark.parametrize(("section", "key", "value"), [
         (None, "n_features_in", 2), ("learned", "device_", None), ("config", "hidden_channels", 10**6),

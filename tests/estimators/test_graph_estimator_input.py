@@ -13,6 +13,7 @@ from safetensors.torch import load_file, save_file
 from sklearn.exceptions import NotFittedError
 
 from tvgnn import Graph, TVGraphClassifier, TVGraphRegressor
+from tvgnn.datasets import read_tu_folder
 from tvgnn.errors import DataError, GraphError, MemoryLimitError, TrainingError
 from tvgnn.models.graph_network import POOLINGS
 
@@ -229,6 +230,39 @@ def test_graphs_without_nodes_or_edges_in_any_company(pooling):
     tiny = [Graph.from_edges([0, 1], [1, 2], [1e-30, 1e-30], x=random.normal(size=(3, 2)))] * 4
     for others in ([empty] * 4, [one] * 4, tiny):
         classifier([0, 1] * 2, others, pooling=pooling)
+
+
+def labelled_folder(folder, smallest):
+    """Six paths of three nodes, whose labels take two values."""
+    folder.mkdir()
+    edges = [(3 * g + i, 3 * g + j) for g in range(6) for i, j in ((1, 2), (2, 1), (2, 3), (3, 2))]
+    texts = {
+        "A": [f"{source}, {target}" for source, target in edges],
+        "graph_indicator": [str(1 + node // 3) for node in range(18)],
+        "graph_labels": ["0", "1"] * 3,
+        "node_labels": [str(smallest + (node % 2)) for node in range(18)],
+    }
+    for kind, lines in texts.items():
+        (folder / f"DS_{kind}.txt").write_text("\n".join(lines) + "\n")
+    return read_tu_folder(folder)
+
+
+def test_one_hot_labels_of_another_folder_are_not_taken_for_the_same(tmp_path):
+    ours, theirs = (labelled_folder(tmp_path / str(smallest), smallest) for smallest in (0, 1))
+    model = TVGraphClassifier(**QUICK).fit(ours)
+    assert model.label_columns_ == "0 to 1"
+    model.save(tmp_path / "model")
+    for fitted in (model, TVGraphClassifier.load(tmp_path / "model")):
+        fitted.predict(ours)
+        for method in (fitted.predict, fitted.predict_proba, fitted.transform, fitted.score):
+            with pytest.raises(GraphError, match=r"the node labels 0 to 1, .* got 1 to 2 in graph 6; .*with_features"):
+                method([*ours, *theirs])
+    for graphs, validation in (([*ours, *theirs], None), (ours, (theirs, None))):
+        with pytest.raises(GraphError, match="the node labels 0 to 1, as in the other graphs, got 1 to 2"):
+            TVGraphClassifier(**QUICK).fit(graphs, validation=validation)
+    shared = [graph.with_features(np.eye(3)[graph.x.argmax(1) + 1]).with_label(graph.label) for graph in theirs]
+    shared += [graph.with_features(np.eye(3)[graph.x.argmax(1)]).with_label(graph.label) for graph in ours]
+    assert TVGraphClassifier(**QUICK).fit(shared).label_columns_ is None
 
 
 def data(pyg, nodes, y):

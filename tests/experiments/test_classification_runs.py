@@ -217,7 +217,7 @@ def test_real_classifiers_run_by_the_protocol(tmp_path, jobs):
         assert 0 <= record.test_accuracy <= 1
         assert 1 <= record.epochs <= 2
         assert record.peak_rss_bytes > 0
-        assert len(record.k) == 2
+        assert len(record.k) == (0 if record.method in ("topk", "sag") else 2)
         assert (record.threads, record.features) == (1, "3 columns; features: degree, dim=3")
 
 

@@ -37,6 +37,18 @@ def test_nothing_remains_of_a_failed_run(tmp_path, failure):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_what_a_killed_run_left_is_told_and_left_alone(tmp_path):
+    left = tmp_path / ".run [1].0123abcd.tmp"
+    left.mkdir()
+    (tmp_path / ".other.0123abcd.tmp").mkdir()
+    make_run(tmp_path / "run")
+    with pytest.warns(UserWarning, match=r"holds \.run \[1\]\.0123abcd\.tmp of a run into run \[1\] that") as told:
+        make_run(tmp_path / "run [1]")
+    assert told[0].filename == __file__
+    assert left.is_dir()
+    assert (tmp_path / "run [1]" / "metrics.json").is_file()
+
+
 def test_new_parents_of_a_failed_run_are_removed_and_others_kept(tmp_path):
     (tmp_path / "old").mkdir()
     with pytest.raises(RuntimeError), run_folder(tmp_path / "old" / "new" / "run"):

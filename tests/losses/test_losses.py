@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 
 from tvgnn import asymmetric_norm_loss, total_variation_loss
 from tvgnn.errors import GraphError
+from tvgnn.losses import link_loss
 
 P4 = torch.tensor([[0, 1, 1, 2, 2, 3], [1, 0, 2, 1, 3, 2]])
 HALVES = torch.tensor([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 1.0]])
@@ -195,3 +196,27 @@ def test_gradients_with_the_normaliser():
             lambda x, w, n=normalization: total_variation_loss(torch.softmax(x, 1), P4, w, batch, n), (logits, weights)
         )
     assert torch.autograd.gradcheck(lambda x: asymmetric_norm_loss(torch.softmax(x, 1), batch, 1.5), (logits,))
+
+
+def test_weights_that_are_no_numbers_are_not_a_perfect_prediction():
+    edges = torch.tensor([[0, 1, 2, 3], [1, 0, 3, 2]])
+    s = torch.eye(4, requires_grad=True)
+    weight = torch.tensor([float("nan"), 1.0, 1.0, 1.0])
+    assert link_loss(s, edges, weight).isnan()
+    assert link_loss(s, edges, weight, torch.tensor([0, 0, 1, 1])).isnan()
+
+
+@pytest.mark.parametrize("error", [1e-1, 1e-2, 1e-3, 1e-4])
+def test_the_link_loss_of_a_nearly_perfect_prediction(error):
+    """Two cliques with loops: the float32 sums of ones cancel, of which nothing was left at 1e-4."""
+    member = torch.eye(2).repeat_interleave(10, 0)
+    edges = (member @ member.T).nonzero().T
+    s = (member * (1 - 2 * error) + error).requires_grad_()
+    exact = s.detach().double().requires_grad_()
+    expected = torch.linalg.norm((member @ member.T).double() - exact @ exact.T) / 400
+    expected.backward()
+    loss = link_loss(s, edges)
+    loss.backward()
+    assert loss.dtype == torch.float32
+    assert loss.item() == pytest.approx(expected.item(), rel=1e-6)
+    assert torch.allclose(s.grad.double(), exact.grad, rtol=1e-5, atol=0)

@@ -79,7 +79,7 @@ def run_classification(
         **{f"{part}_accuracy": float(correct[numbers].mean()) for part, numbers in parts.items()},
         "test_macro_f1": float(f1_score(np.asarray(labels)[test], predicted[test], average="macro")),
         "validation_loss": min(estimator.validation_loss_history_),
-        "clusters": list(estimator.k_),
+        "clusters": None if estimator.k_ is None else list(estimator.k_),
         "preset": estimator.preset,
         "epochs": estimator.n_iter_,
         "best_epoch": estimator.best_epoch_,

@@ -74,7 +74,7 @@ def read_kind(paths: Sequence[Path]) -> Classification | Clustering:
     Raises
     ------
     DataError
-        A file is missing or damaged, or the files are of two kinds.
+        A file is missing or damaged, there is no record, or the files are of two kinds.
     """
     kinds = {_is_classification(path) for path in paths}
     if {True, False} <= kinds:
@@ -86,6 +86,8 @@ def read_kind(paths: Sequence[Path]) -> Classification | Clustering:
 
 def _latest(paths: Sequence[Path], kind: type[R]) -> list[R]:
     records = [record for path in paths for record in read_records(path, kind)]
+    if not records:
+        raise DataError(f"{', '.join(map(str, paths))}: expected a record a line, found none; make runs first")
     return latest(sorted(records, key=lambda record: record.date))
 
 

@@ -10,9 +10,10 @@ from tvgnn.datasets.tu_files import TUFiles
 from tvgnn.datasets.tu_text import read_table
 from tvgnn.errors import DataError
 from tvgnn.graph.column_moments import sufficient_dtype
+from tvgnn.graph.report import ONE_HOT_LABELS
 from tvgnn.graph.validation import Features
 
-__all__ = ["FeatureKind", "check_options", "node_features", "one_hot_degrees"]
+__all__ = ["FeatureKind", "check_options", "label_ranges", "node_features", "one_hot_degrees"]
 
 FeatureKind: TypeAlias = Literal["auto", "labels", "attributes", "both", "degree"]
 """``auto``: attributes and labels, those that exist; one-hot degrees where neither does."""
@@ -36,7 +37,12 @@ def check_options(features: str, max_degree: int) -> None:
         raise DataError(f"max_degree must be an integer of at least 1; got {max_degree!r}")
 
 
-def node_features(files: TUFiles, features: FeatureKind, num_nodes: int) -> Features:
+def label_ranges(ranges: list[tuple[int, int]]) -> str:
+    """Note that tells which values one-hot labels stand for."""
+    return f"{ONE_HOT_LABELS} {', '.join(f'{low} to {high}' for low, high in ranges)}"
+
+
+def node_features(files: TUFiles, features: FeatureKind, num_nodes: int) -> tuple[Features, list[tuple[int, int]]]:
     """Read the features of all nodes in file order: attributes first, then one-hot labels; None for degrees.
 
     Columns are those of PyTorch Geometric: a label has one for each integer from its smallest to its largest value,
@@ -53,8 +59,10 @@ def node_features(files: TUFiles, features: FeatureKind, num_nodes: int) -> Feat
 
     Returns
     -------
-    array or csr_array of float32, or of float64 where attributes need it
+    x : array or csr_array of float32, or of float64 where attributes need it
         (num_nodes, columns); CSR where more than 128 columns are one-hot.
+    ranges : list of (int, int)
+        Smallest and largest value of each label of a node that is among the columns.
 
     Raises
     ------
@@ -64,16 +72,18 @@ def node_features(files: TUFiles, features: FeatureKind, num_nodes: int) -> Feat
     kinds = tuple(kind for kind in _FILES["both"] if kind in files) if features == "auto" else _FILES[features]
     files.require(*kinds)
     blocks: list[Any] = []
+    ranges: list[tuple[int, int]] = []
     for kind in kinds:
         if kind == "node_attributes":
             blocks.append(_attributes(files, num_nodes))
         else:
-            blocks.extend(_one_hot_labels(files, num_nodes))
+            one_hot, ranges = _one_hot_labels(files, num_nodes)
+            blocks.extend(one_hot)
     if not blocks:
-        return None
+        return None, ranges
     if any(map(sp.issparse, blocks)):
-        return sp.csr_array(sp.hstack([sp.csr_array(block) for block in blocks], format="csr"))
-    return np.hstack(blocks)
+        return sp.csr_array(sp.hstack([sp.csr_array(block) for block in blocks], format="csr")), ranges
+    return np.hstack(blocks), ranges
 
 
 def one_hot_degrees(degrees: npt.NDArray[Any], max_degree: int) -> tuple[Features, str]:
@@ -99,9 +109,9 @@ def _attributes(files: TUFiles, num_nodes: int) -> npt.NDArray[Any]:
     return result
 
 
-def _one_hot_labels(files: TUFiles, num_nodes: int) -> list[Features]:
+def _one_hot_labels(files: TUFiles, num_nodes: int) -> tuple[list[Features], list[tuple[int, int]]]:
     table = _one_line_per_node(files, "node_labels", num_nodes, real=False)
-    blocks = []
+    blocks, ranges = [], []
     for labels in table.T:
         smallest = int(labels.min())
         width = int(labels.max()) - smallest + 1
@@ -111,7 +121,8 @@ def _one_hot_labels(files: TUFiles, num_nodes: int) -> list[Features]:
                 f"{smallest} to {smallest + width - 1}; number them from 0, or choose other features"
             )
         blocks.append(_one_hot(labels - smallest, width))
-    return blocks
+        ranges.append((smallest, smallest + width - 1))
+    return blocks, ranges
 
 
 def _one_line_per_node(files: TUFiles, kind: str, num_nodes: int, *, real: bool) -> npt.NDArray[Any]:

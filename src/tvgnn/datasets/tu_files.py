@@ -14,7 +14,9 @@ from tvgnn.errors import DataError
 __all__ = ["KINDS", "TUFiles", "open_archive", "open_tu"]
 
 KINDS = ("A", "graph_indicator", "graph_labels", "graph_attributes", "node_labels", "node_attributes")
-"""Files that are read, by what follows the prefix in their names; edge labels and edge attributes are not used."""
+"""Files that are read, by what follows the prefix in their names."""
+
+_UNUSED = ("edge_labels", "edge_attributes")
 
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # others may ask for gigabytes to unpack a few bytes
 _LARGEST_TEXT = 1 << 30  # bytes of all members that are read; COLLAB has 280 MB
@@ -34,12 +36,15 @@ class TUFiles:
         Bytes of each of :data:`KINDS` that is there.
     open : callable
         Open the file of a kind for reading bytes.
+    unused : tuple of str
+        Kinds that are there and are not read.
     """
 
     place: str
     prefix: str
     sizes: Mapping[str, int]
     open: Callable[[str], IO[bytes]]
+    unused: tuple[str, ...] = ()
 
     def __contains__(self, kind: str) -> bool:
         return kind in self.sizes
@@ -111,7 +116,8 @@ def _in_folder(folder: Path) -> TUFiles:
         except OSError as error:
             raise DataError(f"{paths[kind]} cannot be read ({error.strerror or error})") from error
 
-    return TUFiles(str(folder), prefix, sizes, open_kind)
+    unused = tuple(kind for kind in _UNUSED if (folder / f"{prefix}{kind}.txt").is_file())
+    return TUFiles(str(folder), prefix, sizes, open_kind, unused)
 
 
 def _in_archive(archive: zipfile.ZipFile, place: str) -> TUFiles:
@@ -130,7 +136,8 @@ def _in_archive(archive: zipfile.ZipFile, place: str) -> TUFiles:
             raise DataError(f"{place}, {info.filename}: expected plain zip compression (deflate); pack it again")
     sizes = {kind: info.file_size for kind, info in members.items()}
     # a member gives no more bytes than it announces, whatever follows in the archive
-    return TUFiles(place, prefix, sizes, lambda kind: archive.open(members[kind]))
+    unused = tuple(kind for kind in _UNUSED if f"{prefix}{kind}.txt" in infos)
+    return TUFiles(place, prefix, sizes, lambda kind: archive.open(members[kind]), unused)
 
 
 def _find_prefix(names: list[str], place: str) -> str:

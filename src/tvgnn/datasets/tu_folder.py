@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tvgnn.datasets.block_graphs import BlockGraphs
-from tvgnn.datasets.tu_features import FeatureKind, check_options, node_features, one_hot_degrees
+from tvgnn.datasets.tu_features import FeatureKind, check_options, label_ranges, node_features, one_hot_degrees
 from tvgnn.datasets.tu_files import TUFiles, open_tu
 from tvgnn.datasets.tu_text import read_table
 from tvgnn.errors import DataError
@@ -23,7 +23,8 @@ def read_tu_folder(path: str | Path, *, features: FeatureKind = "auto", max_degr
     nodes of the whole set counted from 1), ``DS_graph_indicator.txt`` (line i: graph of node i, counted from 1) and,
     where known, ``DS_graph_labels.txt`` (line g: class of graph g, an integer), ``DS_node_labels.txt`` (integers) and
     ``DS_node_attributes.txt`` (numbers separated by commas). Without classes ``DS_graph_attributes.txt`` (a number a
-    graph) is read as target. Other files are not used.
+    graph) is read as target. Other files are not used; of ``DS_edge_labels.txt`` and ``DS_edge_attributes.txt`` a note
+    in each report says so.
 
     Parameters
     ----------
@@ -31,7 +32,8 @@ def read_tu_folder(path: str | Path, *, features: FeatureKind = "auto", max_degr
         The folder, or a zip archive of one.
     features : {"auto", "labels", "attributes", "both", "degree"}, default "auto"
         Node features: one-hot node labels, node attributes, both (attributes first), or one-hot degrees. ``"auto"``
-        takes labels and attributes as far as they exist, degrees where neither does.
+        takes labels and attributes as far as they exist, degrees where neither does. Columns of labels go from the
+        smallest to the largest of this folder; a note in each report tells them.
     max_degree : int, default 500
         Degrees from here on share the last column of one-hot degrees; a note in each report says so.
 
@@ -64,7 +66,8 @@ def read_tu_folder(path: str | Path, *, features: FeatureKind = "auto", max_degr
         labels = _labels(files)
         sizes = _sizes(files, graph_of, None if labels is None else len(labels))
         source, target = _edges(files, graph_of)
-        x = node_features(files, features, len(graph_of))
+        x, ranges = node_features(files, features, len(graph_of))
+        unused = files.unused
     if (np.diff(graph_of) < 0).any():  # nodes of a graph must be consecutive to be cut out
         order = np.argsort(graph_of, kind="stable")
         place = np.empty_like(order)
@@ -76,6 +79,10 @@ def read_tu_folder(path: str | Path, *, features: FeatureKind = "auto", max_degr
     if x is None:
         x, note = one_hot_degrees(blocks.degrees, max_degree)
         notes = (note,)
+    elif ranges:
+        notes = (label_ranges(ranges),)
+    if unused:
+        notes += (f"{' and '.join(unused)} not used: pass scalar weights of edges to Graph.from_edges",)
     return blocks.cut(x, [None] * len(sizes) if labels is None else labels, notes)
 
 

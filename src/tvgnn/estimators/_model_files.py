@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -15,7 +16,7 @@ from safetensors.torch import load_file, save_file
 
 from tvgnn.errors import DataError
 
-__all__ = ["expect", "plain", "read_model", "write_model"]
+__all__ = ["expect", "known", "plain", "read_model", "write_model"]
 
 Estimator = TypeVar("Estimator")
 Arrays = dict[str, torch.Tensor]
@@ -25,7 +26,9 @@ def write_model(folder: str | os.PathLike[str], arrays: Arrays, description: dic
     """Write both files; each appears under its name only when it is complete."""
     path = Path(folder)
     path.mkdir(parents=True, exist_ok=True)
-    text = json.dumps(description, indent=2, default=plain)  # before any file is written, since it may fail
+    text = json.dumps(
+        {"tvgnn": version("tvgnn"), **description}, indent=2, default=plain
+    )  # before any file is written, since it may fail
     contiguous = {name: array.detach().cpu().contiguous() for name, array in arrays.items()}
     _replace(path / "model.safetensors", lambda temporary: save_file(contiguous, temporary))
     _replace(path / "model.json", lambda temporary: Path(temporary).write_text(text, encoding="utf-8"))
@@ -33,7 +36,7 @@ def write_model(folder: str | os.PathLike[str], arrays: Arrays, description: dic
 
 def read_model(
     folder: str | os.PathLike[str],
-    version: int,
+    model_format: int,
     writer: str,
     rebuild: Callable[[dict[str, Any], Arrays], Estimator],
 ) -> Estimator:
@@ -41,12 +44,12 @@ def read_model(
 
     Parameters:
         folder: where they lie.
-        version: the format that is expected.
+        model_format: the format that is expected.
         writer: name of the estimator's class.
         rebuild: takes the description and the arrays, which are finite; what it raises means that they are damaged.
 
     Raises:
-        DataError: a file is missing, damaged, of another format or of another estimator.
+        DataError: a file is missing, damaged, of another format, of a newer version or of another estimator.
 
     """
     path = Path(folder)
@@ -55,9 +58,10 @@ def read_model(
             raise DataError(f"expected {name} in {path}, found none; pass a folder that {writer}.save() wrote")
     try:
         description = json.loads((path / "model.json").read_text(encoding="utf-8"))
-        if description["format"] != version:
+        if description["format"] != model_format:
             raise DataError(
-                f"expected model format {version}, got {description['format']}; load it with its own version"
+                f"expected model format {model_format}, got {description['format']}{_writer(description)}; load it "
+                "with its own version"
             )
         if description.get("estimator", writer) != writer:
             raise DataError(f"expected a model of {writer}, got one of {description['estimator']}; load it with that")
@@ -75,6 +79,30 @@ def read_model(
         raise DataError(
             f"expected a model that {writer}.save() wrote in {path}, but it is damaged: {reason}"
         ) from error
+
+
+def known(description: dict[str, Any], part: str, names: Iterable[str]) -> dict[str, Any]:
+    """Return a table of the description, with names that this version knows; those that are missing take defaults.
+
+    Raises:
+        DataError: a name is unknown and another version wrote it.
+        ValueError: a name is unknown though this version wrote it.
+
+    """
+    given: dict[str, Any] = description[part]
+    unknown = sorted(set(given) - set(names))
+    if unknown and description.get("tvgnn") != version("tvgnn"):
+        raise DataError(
+            f"expected {part} that tvgnn {version('tvgnn')} knows, got {', '.join(unknown)}: the model was written by "
+            f"a newer version{_writer(description)}; load it with that"
+        )
+    if unknown:
+        raise ValueError(f"unknown {part}: {', '.join(unknown)}")
+    return given
+
+
+def _writer(description: dict[str, Any]) -> str:
+    return f" (tvgnn {description['tvgnn']})" if "tvgnn" in description else ""
 
 
 def expect(name: str, got: Any, expected: Any) -> None:

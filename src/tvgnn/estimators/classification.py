@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import torch
-from sklearn.base import ClassifierMixin, TransformerMixin
+from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 from torch.nn import functional
@@ -19,7 +19,7 @@ from tvgnn.estimators.graph_presets import is_number
 __all__ = ["TVGraphClassifier"]
 
 
-class TVGraphClassifier(ClassifierMixin, TransformerMixin, GraphEstimator):
+class TVGraphClassifier(ClassifierMixin, GraphEstimator):
     """Classify graphs with pooling by total variation, or by one of five other methods.
 
     Trains the hierarchical network of Hansen & Bianchi (ICML 2023, fig. 3b): message passing and pooling twice, message
@@ -58,10 +58,13 @@ class TVGraphClassifier(ClassifierMixin, TransformerMixin, GraphEstimator):
         Epochs without a lower validation loss before training stops.
     ratio : float, default=0.5
         Clusters of the first pooling as a part of the nodes, those of the second as a part of the first's, rounded up.
+        ``"topk"`` and ``"sag"`` keep this part of each graph's own nodes.
     ratio_of : {"mean", "max"}, default="mean"
-        Which number of nodes of the training graphs ``ratio`` refers to; the released scripts take the largest.
+        Which number of nodes of the training graphs ``ratio`` refers to; the released scripts take the largest. Not of
+        ``"topk"`` and ``"sag"``.
     n_clusters : int or pair of int, default=None
-        Clusters of the two poolings, instead of ``ratio``.
+        Clusters of the two poolings, instead of ``ratio``; for ``"topk"`` and ``"sag"`` the nodes that they keep of
+        every graph, all where it has no more.
     readout : {"linear", "mlp"}, default="linear"
         What follows the mean; ``"mlp"`` has hidden layers as in the pooling.
     feature_norm : {"auto", None}, default="auto"
@@ -81,8 +84,8 @@ class TVGraphClassifier(ClassifierMixin, TransformerMixin, GraphEstimator):
     ----------
     classes_ : ndarray of shape (n_classes,)
         The classes, sorted.
-    k_ : (int, int)
-        Clusters of the two poolings.
+    k_ : (int, int) or None
+        Clusters of the two poolings, or nodes that they keep; None where ``"topk"`` and ``"sag"`` keep a part.
     n_iter_, best_epoch_, stopped_early_ : int, int, bool
         Epochs run, the one that was kept, and whether patience rather than ``max_epochs`` ended training.
     loss_history_, validation_loss_history_ : list of float
@@ -97,6 +100,9 @@ class TVGraphClassifier(ClassifierMixin, TransformerMixin, GraphEstimator):
         The trained network.
     n_features_in_ : int
         Number of features.
+    label_columns_ : str or None
+        Values of one-hot node labels as `tvgnn.datasets.read_tu_folder` notes them, such as ``"0 to 6"``; graphs with
+        other ones are refused.
 
     Examples
     --------
@@ -244,7 +250,11 @@ class TVGraphClassifier(ClassifierMixin, TransformerMixin, GraphEstimator):
 
 def _check_one_each(targets: Targets) -> None:
     if targets.ndim != 1:
-        raise ValueError(f"expected one class a graph, got y of shape {targets.shape}")
+        several = f", as of Data.y of shape (1, {targets.shape[1]})" if targets.ndim == 2 else ""
+        raise ValueError(
+            f"expected one class a graph, got y of shape {targets.shape}{several}; of one-hot classes pass "
+            "the position of the 1, y.argmax(-1)"
+        )
 
 
 def _class_weights(given: Any, classes: Targets, targets: Targets) -> Tensor | None:

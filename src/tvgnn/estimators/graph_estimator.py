@@ -11,20 +11,21 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 import torch
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.model_selection import train_test_split
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
-from tvgnn.errors import GraphError, MemoryLimitError
+from tvgnn.errors import GraphError
 from tvgnn.estimators import graph_persistence
-from tvgnn.estimators.graph_inputs import ColumnScaling, as_graphs, graph_targets
+from tvgnn.estimators.graph_checks import check_memory, label_columns, pair, without_emptying
+from tvgnn.estimators.graph_inputs import ColumnScaling, graph_targets
+from tvgnn.estimators.graph_list import as_graphs
 from tvgnn.estimators.graph_presets import GRAPH_PRESETS, is_number, resolve_graph_parameters
 from tvgnn.graph.collection import GraphBatch, GraphCollection, common_width
 from tvgnn.graph.graph import Graph
-from tvgnn.io._memory import physical_memory
-from tvgnn.models.graph_network import POOLINGS, GraphNetwork, GraphNetworkConfig
+from tvgnn.models.graph_network import KEEPING_NODES, POOLINGS, GraphNetwork, GraphNetworkConfig
 from tvgnn.ops import select_backend
 from tvgnn.ops._backends import resolve_device
 from tvgnn.training.batches import BatchTraining, BatchTrainingResult, batches_of_similar_size, train_on_batches
@@ -36,7 +37,7 @@ __all__ = ["GraphEstimator"]
 Targets = npt.NDArray[Any]
 
 
-class GraphEstimator(BaseEstimator, ABC):
+class GraphEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
     """Base of `TVGraphClassifier` and `TVGraphRegressor`, which say what a target is and what it costs to miss it."""
 
     def __init__(
@@ -101,10 +102,11 @@ class GraphEstimator(BaseEstimator, ABC):
 
         Parameters
         ----------
-        graphs : list of tvgnn.Graph or of torch_geometric Data, or a torch_geometric dataset
-            All with features of the same width.
+        graphs : list of tvgnn.Graph or of torch_geometric Data, a torch or torch_geometric dataset of them, or a Batch
+            All with features of the same width; a warning tells where ``edge_attr`` is not used.
         y : array-like of shape (n_graphs,), default=None
-            Labels or targets; by default those that the graphs carry (``Graph.label``, ``Data.y``).
+            Labels or targets; by default those that the graphs carry (``Graph.label``; ``Data.y`` of shape (), (1,) or,
+            for several targets, (1, T)).
         validation : (graphs, y), default=None
             Decides when training stops, y None meaning what the graphs carry. By default ``validation_fraction`` of
             ``graphs`` is held out, drawn class by class by a classifier.
@@ -137,14 +139,16 @@ class GraphEstimator(BaseEstimator, ABC):
         given = {name: getattr(self, name) for name in GRAPH_PRESETS["paper"]}
         parameters = resolve_graph_parameters(self.preset, self.pooling, given)
         training = BatchTraining(**_of(BatchTraining, parameters))
-        train, targets = self._inputs(graphs, y)
+        train, targets = self._inputs(graphs, y, warn=True)
+        self.label_columns_ = label_columns(train)
         random = check_random_state(self.random_state)
         if validation is None:
             kept, held_out = self._hold_out(targets, random)
             held, held_targets = [train[i] for i in held_out], targets[held_out]
             train, targets = [train[i] for i in kept], targets[kept]
         else:
-            held, held_targets = self._inputs(*_pair(validation))
+            held, held_targets = self._inputs(*pair(validation))
+            self.label_columns_ = label_columns(held, self.label_columns_)
         self.feature_scaling_ = ColumnScaling.fit(train, self.feature_norm)
         train_set, held_set = (GraphCollection(part, self.feature_scaling_.rows) for part in (train, held))
         self.n_features_in_ = train_set.num_features
@@ -166,16 +170,19 @@ class GraphEstimator(BaseEstimator, ABC):
     def _build_network(
         self, parameters: dict[str, Any], outputs: int, random: np.random.RandomState, graphs_at_once: int
     ) -> None:
+        sizes: dict[str, Any] = (
+            {} if self.k_ is None else {"kept" if self.pooling in KEEPING_NODES else "clusters": self.k_}
+        )
         config = GraphNetworkConfig(
             self.n_features_in_,
             outputs,
             self.pooling,
-            self.k_,
-            float(self.ratio),  # Top-K and SAG would take the integer 1 for one node
+            ratio=float(self.ratio),  # Top-K and SAG would take the integer 1 for one node
             readout=self.readout,
+            **sizes,
             **_of(GraphNetworkConfig, parameters),
         )
-        _check_memory(config, graphs_at_once)
+        check_memory(config, graphs_at_once)
         self.device_ = resolve_device(self.device)
         self.backend_ = select_backend(self.backend, self.device_, torch.float32)
         with torch.random.fork_rng(devices=[]):
@@ -248,6 +255,10 @@ class GraphEstimator(BaseEstimator, ABC):
         """
         return graph_persistence.load(cls, folder)
 
+    @property
+    def _n_features_out(self) -> int:
+        return self.model_.config.hidden_channels
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.two_d_array = False
@@ -282,8 +293,8 @@ class GraphEstimator(BaseEstimator, ABC):
         outputs, losses = self.model_(batch)
         return torch.stack([self._task_loss(outputs, encoded), *losses.values()]).sum()
 
-    def _inputs(self, graphs: Any, y: Any) -> tuple[list[Graph], Targets]:
-        checked = as_graphs(graphs)
+    def _inputs(self, graphs: Any, y: Any, *, warn: bool = False) -> tuple[list[Graph], Targets]:
+        checked = as_graphs(graphs, warn=warn)
         common_width(checked)  # before a part is held out, so that an error names a graph by the caller's number
         return checked, graph_targets(checked, y)
 
@@ -298,11 +309,12 @@ class GraphEstimator(BaseEstimator, ABC):
         if strata is not None:
             codes, counts = np.unique(strata, return_inverse=True, return_counts=True)[1:]
             if counts.min() < 2 or share < len(counts) or len(targets) - share < len(counts):
-                return _without_emptying(codes, counts, share, random)
+                return without_emptying(codes, counts, share, random)
         kept, held_out = train_test_split(numbers, test_size=share, random_state=random, stratify=strata)
         return kept, held_out
 
-    def _clusters(self, sizes: npt.NDArray[np.int64]) -> tuple[int, int]:
+    def _clusters(self, sizes: npt.NDArray[np.int64]) -> tuple[int, int] | None:
+        """Clusters of the two poolings, or nodes that they keep; None where these are a part of each graph's own."""
         if not is_number(self.ratio) or not 0 < self.ratio <= 1:
             raise ValueError(f"expected ratio to be a number in (0, 1], got {self.ratio!r}")
         if self.n_clusters is not None:
@@ -313,6 +325,13 @@ class GraphEstimator(BaseEstimator, ABC):
             return int(pair[0]), int(pair[1])
         if self.ratio_of not in ("mean", "max"):
             raise ValueError(f"expected ratio_of to be 'mean' or 'max', got {self.ratio_of!r}")
+        if self.pooling in KEEPING_NODES:
+            if self.ratio_of != "mean":
+                raise ValueError(
+                    f"expected ratio_of to be left out with pooling {self.pooling!r}, which keeps a part of each "
+                    f"graph's own nodes, got {self.ratio_of!r}; pass n_clusters for as many nodes of every graph"
+                )
+            return None
         nodes = sizes.mean() if self.ratio_of == "mean" else sizes.max()
         first = max(1, math.ceil(self.ratio * nodes))
         return first, max(1, math.ceil(self.ratio * first))
@@ -325,6 +344,7 @@ class GraphEstimator(BaseEstimator, ABC):
         width = common_width(checked)
         if width != self.n_features_in_:
             raise GraphError(f"expected graphs with {self.n_features_in_} features, got {width}")
+        label_columns(checked, self.label_columns_)
         collection = GraphCollection(checked, self.feature_scaling_.rows)
         rows: npt.NDArray[np.float32] | None = None
         for part in batches_of_similar_size(collection.sizes):
@@ -344,42 +364,3 @@ class GraphEstimator(BaseEstimator, ABC):
 def _of(kind: Any, parameters: dict[str, Any]) -> dict[str, Any]:
     """The parameters that a dataclass has fields for."""
     return {name: value for name, value in parameters.items() if name in kind.__dataclass_fields__}
-
-
-def _pair(validation: Any) -> tuple[Any, Any]:
-    if isinstance(validation, list | tuple) and len(validation) == 2:
-        return validation[0], validation[1]
-    got = f"{len(validation)} items" if isinstance(validation, list | tuple) else type(validation).__name__
-    raise ValueError(f"expected validation to be a pair (graphs, y), y None for the graphs' own labels, got {got}")
-
-
-def _without_emptying(codes: Targets, counts: Targets, share: int, random: np.random.RandomState) -> tuple[Any, Any]:
-    """Hold out at most ``share`` graphs at random and leave at least one of every class, so that it can be learned."""
-    left = counts.copy()
-    kept: list[int] = []
-    held_out: list[int] = []
-    for number in random.permutation(len(codes)):
-        takes = len(held_out) < share and left[codes[number]] > 1
-        (held_out if takes else kept).append(number)
-        left[codes[number]] -= takes
-    if not held_out:
-        raise ValueError(
-            f"expected a class with 2 graphs, of which one is held out, got {len(counts)} classes of one; "
-            "pass validation=(graphs, y)"
-        )
-    return np.array(kept), np.array(held_out)
-
-
-def _check_memory(config: GraphNetworkConfig, batch_size: int) -> None:
-    """Refuse what cannot be allocated: weights with their gradients and moments, and the pooled adjacencies."""
-    width, (first, second) = config.hidden_channels, config.clusters
-    weights = width * (config.in_channels + 3 * config.num_layers * width) + config.mlp_channels * (first + second)
-    clustered = config.pooling not in ("topk", "sag")
-    pooled = batch_size * (first**2 + second**2) if clustered else 0
-    needed, available = 4 * (4 * weights + 3 * pooled), physical_memory()
-    if available is not None and needed > available:
-        raise MemoryLimitError(
-            f"training would take about {needed / 2**30:.1f} GiB with clusters {config.clusters}, hidden_channels "
-            f"{width} and batch_size {batch_size}, this machine has {available / 2**30:.1f} GiB; lower n_clusters, "
-            "ratio, hidden_channels or batch_size"
-        )

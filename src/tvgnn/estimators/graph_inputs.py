@@ -1,8 +1,7 @@
-"""From what a caller passes, lists of graphs and their labels, to collated graphs for the network."""
+"""Labels and feature scaling of lists of graphs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, Self
@@ -13,44 +12,12 @@ import scipy.sparse as sp
 
 from tvgnn.errors import GraphError
 from tvgnn.estimators.feature_scaling import resolution, standardized
-from tvgnn.graph.adapters import single_value
+from tvgnn.graph.adapters import Y_UNUSED
 from tvgnn.graph.column_moments import column_moments
 from tvgnn.graph.graph import Graph
 from tvgnn.graph.validation import as_array, is_missing
 
-__all__ = ["ColumnScaling", "as_graphs", "graph_targets"]
-
-
-def as_graphs(graphs: Any) -> list[Graph]:
-    """Return a list of `Graph`, converted from ``torch_geometric`` data where necessary.
-
-    Raises:
-        GraphError: one graph instead of several, none, or something that is no graph; names it by its number.
-
-    """
-    single = isinstance(graphs, Graph) or hasattr(graphs, "edge_index") or hasattr(graphs, "edge_types")
-    if single or not isinstance(graphs, Iterable):
-        raise GraphError(f"expected a list of graphs, got {type(graphs).__name__}; put a single graph into a list")
-    converted = [_as_graph(graph, number) for number, graph in enumerate(graphs)]
-    if not converted:
-        raise GraphError("expected at least one graph, got none")
-    return converted
-
-
-def _as_graph(graph: Any, number: int) -> Graph:
-    if isinstance(graph, Graph):
-        return graph
-    if isinstance(graph, type) or not (hasattr(graph, "edge_index") or hasattr(graph, "edge_types")):
-        raise GraphError(
-            f"expected every item to be a tvgnn.Graph or a torch_geometric Data, got {type(graph).__name__} at "
-            f"{number}; build it with Graph.from_edges, from_scipy or from_networkx"
-        )
-    try:
-        result = Graph.from_pyg(graph)
-    except GraphError as error:
-        raise GraphError(f"graph {number}: {error}") from error
-    # of a graph of one node, a single y is taken for the graph's
-    return result.with_label(single_value(getattr(graph, "y", None)))
+__all__ = ["ColumnScaling", "graph_targets"]
 
 
 def graph_targets(graphs: list[Graph], y: Any) -> npt.NDArray[Any]:
@@ -63,10 +30,7 @@ def graph_targets(graphs: list[Graph], y: Any) -> npt.NDArray[Any]:
     if y is None:
         missing = next((number for number, graph in enumerate(graphs) if graph.label is None), None)
         if missing is not None:
-            raise ValueError(
-                f"expected a label for every graph, got none for graph {missing}; pass y, or set it with "
-                "Graph.with_label"
-            )
+            raise ValueError(_missing_label(graphs[missing], missing))
         y = [graph.label for graph in graphs]
     values = _plain_array(y)
     if values.ndim == 0 or len(values) != len(graphs):
@@ -81,6 +45,14 @@ def graph_targets(graphs: list[Graph], y: Any) -> npt.NDArray[Any]:
         first = np.argwhere(~np.isfinite(values))[0]
         raise ValueError(f"expected finite labels, got {values[tuple(first)]} at {first[0]}")
     return values
+
+
+def _missing_label(graph: Graph, number: int) -> str:
+    note = next((f" ({note})" for note in graph.report.notes if note.startswith(Y_UNUSED)), "")
+    got = "none" if graph.y is None else f"one for each of the {graph.num_nodes} nodes"
+    return (
+        f"expected a label for every graph, got {got} for graph {number}{note}; pass y, or set it with Graph.with_label"
+    )
 
 
 def _plain_array(y: Any) -> npt.NDArray[Any]:

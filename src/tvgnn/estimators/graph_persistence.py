@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import torch
 
-from tvgnn.estimators._model_files import expect, plain, read_model, write_model
+from tvgnn.estimators._model_files import expect, known, plain, read_model, write_model
 from tvgnn.estimators.graph_inputs import ColumnScaling
-from tvgnn.models.graph_network import GraphNetwork, GraphNetworkConfig
+from tvgnn.models.graph_network import KEEPING_NODES, GraphNetwork, GraphNetworkConfig
 from tvgnn.ops._backends import resolve_device
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ def save(estimator: GraphEstimator, folder: str | os.PathLike[str]) -> None:
         "estimator": type(estimator).__name__,
         "parameters": {name: _parameter(value) for name, value in estimator.get_params(deep=False).items()},
         "config": estimator.model_.config.to_dict(),
+        "label_columns": estimator.label_columns_,
         "targets": estimator.described_targets(),
         "learned": {name: _parameter(getattr(estimator, name)) for name in _LEARNED},
     }
@@ -63,10 +65,16 @@ def load(cls: type[AnyEstimator], folder: str | os.PathLike[str]) -> AnyEstimato
 
 
 def _rebuild(cls: type[AnyEstimator], description: dict[str, Any], arrays: dict[str, torch.Tensor]) -> AnyEstimator:
-    estimator = cls(**_given(description["parameters"]))
-    given = dict(description["config"])
-    config = GraphNetworkConfig(**{**given, "clusters": tuple(given["clusters"])})
-    estimator.n_features_in_, estimator.k_ = config.in_channels, config.clusters
+    estimator = cls(**_given(known(description, "parameters", inspect.signature(cls).parameters)))
+    given = known(description, "config", GraphNetworkConfig.__dataclass_fields__)
+    pairs = {name: tuple(given[name]) for name in ("clusters", "kept") if given.get(name) is not None}
+    expect("lengths of clusters and kept", {len(pair) for pair in pairs.values()}, {2})
+    config = GraphNetworkConfig(**{**given, **pairs})
+    estimator.n_features_in_ = config.in_channels
+    estimator.k_ = config.kept if config.pooling in KEEPING_NODES else config.clusters
+    estimator.label_columns_ = description.get("label_columns")  # files of earlier versions have none
+    if not isinstance(estimator.label_columns_, str | None):
+        raise ValueError(f"expected label_columns to be text or null, got {estimator.label_columns_!r}")
     for name in ("mean", "scale"):
         expect(f"shape of scaling.{name}", tuple(arrays[f"scaling.{name}"].shape), (config.in_channels,))
     if not (arrays["scaling.scale"] > 0).all():
@@ -105,7 +113,7 @@ def _given(parameters: dict[str, Any]) -> dict[str, Any]:
 
 def _check_depth(config: GraphNetworkConfig, state: dict[str, torch.Tensor]) -> None:
     """Refuse more layers than there are arrays before any is made."""
-    if max(3 * config.num_layers, config.mlp_layers, len(config.clusters)) > len(state) or len(config.clusters) != 2:
+    if 3 * config.num_layers > len(state) or config.mlp_layers > len(state):
         raise ValueError(f"expected layers for {len(state)} arrays, got num_layers {config.num_layers}")
 
 

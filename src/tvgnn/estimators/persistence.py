@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 import torch
 
-from tvgnn.estimators._model_files import expect, plain, read_model, write_model
+from tvgnn.estimators._model_files import expect, known, plain, read_model, write_model
 from tvgnn.estimators.feature_scaling import FEATURE_NORMS, FeatureScaling
 from tvgnn.estimators.quality.preparation import FeaturePreparation, arrays_of_steps
 from tvgnn.graph.graph import Graph
@@ -76,12 +77,13 @@ def load(cls: type[TVClustering], folder: str | os.PathLike[str]) -> TVClusterin
 
 
 def _rebuild(cls: type[TVClustering], description: dict[str, Any], arrays: dict[str, torch.Tensor]) -> TVClustering:
-    estimator = cls(**description["parameters"])
+    estimator = cls(**known(description, "parameters", inspect.signature(cls).parameters))
     estimator.graph_ = _graph(arrays, description["num_nodes"], description["node_ids"])
     estimator.n_features_in_ = description["n_features_in"]
     expect("n_features_in", estimator.n_features_in_, estimator.graph_.num_features)
     quality = estimator.preset == "quality"
-    config = (SmoothedClusteringConfig if quality else NodeClusteringConfig)(**description["config"])
+    kind = SmoothedClusteringConfig if quality else NodeClusteringConfig
+    config = kind(**known(description, "config", kind.__dataclass_fields__))
     expect("config.in_channels", config.in_channels, estimator.n_features_in_)
     with torch.device("meta"):  # takes no memory and no random numbers before the sizes are known to fit
         if isinstance(config, SmoothedClusteringConfig):

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import torch
-from sklearn.base import RegressorMixin, TransformerMixin
+from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 from torch.nn import functional
@@ -17,7 +17,7 @@ from tvgnn.estimators.graph_estimator import GraphEstimator, Targets
 __all__ = ["TVGraphRegressor"]
 
 
-class TVGraphRegressor(RegressorMixin, TransformerMixin, GraphEstimator):
+class TVGraphRegressor(RegressorMixin, GraphEstimator):
     """Predict numbers that belong to whole graphs, with the network and the parameters of `TVGraphClassifier`.
 
     The loss is the mean squared error of standardised targets plus the losses of the poolings.

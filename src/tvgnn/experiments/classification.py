@@ -116,7 +116,7 @@ def _measure(job: Job, environment: Environment) -> dict[str, Any]:
         "seconds_per_epoch": float(classifier.seconds_per_epoch_),
         "peak_rss_bytes": environment.peak_memory(),
         "parameters": {"preset": job.parameters["preset"], **job.hyper_parameters},
-        "k": [int(count) for count in classifier.k_],
+        "k": [int(count) for count in classifier.k_ or ()],
         "features": _features_note(graphs),
         "notes": list(dict.fromkeys(str(warning.message) for warning in caught)),
         "threads": torch.get_num_threads(),

@@ -15,7 +15,20 @@ from tvgnn.graph.symmetrize import Symmetry
 from tvgnn.graph.validation import as_array, as_edge_weight, as_indices, as_node_ids, is_missing, torch_to_scipy
 from tvgnn.wording import setting
 
-__all__ = ["RawGraph", "read_edge_index", "read_edge_table", "read_networkx", "read_pyg", "read_scipy", "single_value"]
+__all__ = [
+    "EDGE_ATTRIBUTES_UNUSED",
+    "Y_UNUSED",
+    "RawGraph",
+    "graph_label",
+    "read_edge_index",
+    "read_edge_table",
+    "read_networkx",
+    "read_pyg",
+    "read_scipy",
+]
+
+EDGE_ATTRIBUTES_UNUSED = "edge_attr is not used: pass scalar weights as edge_weight"
+Y_UNUSED = "y is not used"
 
 
 @dataclass(frozen=True)
@@ -264,24 +277,33 @@ def _first_few(values: list[Any]) -> str:
     return ", ".join(map(repr, values[:5])) + (", ..." if len(values) > 5 else "")
 
 
-def single_value(y: Any) -> Any:
-    """The one entry of a graph's ``y``, a tensor, array, list or plain value; None where it has none or several."""
-    if y is None or math.prod(_shape(y)) != 1:
+def graph_label(y: Any) -> Any:
+    """What a ``y``, a tensor, array, list or plain value, says of the whole graph: its one entry, or a tuple of several
+    in one row (1, T), as PyTorch Geometric has it; None where it says nothing.
+    """
+    shape = _shape(y)
+    if y is None or (math.prod(shape) != 1 and not _is_row(shape)):
         return None
-    if hasattr(y, "item"):
-        return y.item()
-    return y[0] if isinstance(y, list | tuple) else y
+    if isinstance(y, list | tuple):
+        return y[0]
+    if math.prod(shape) == 1:
+        return y.item() if hasattr(y, "item") else y
+    return tuple(y[0].tolist())
 
 
 def _shape(y: Any) -> tuple[int, ...]:
     return tuple(y.shape) if hasattr(y, "shape") else (len(y),) if isinstance(y, list | tuple) else ()
 
 
+def _is_row(shape: tuple[int, ...]) -> bool:
+    return len(shape) == 2 and shape[0] == 1 and shape[1] > 1
+
+
 def read_pyg(data: Any) -> RawGraph:
     """Read a ``torch_geometric.data.Data`` of one homogeneous graph.
 
-    ``edge_attr`` is not used, and ``y`` only where it has one entry per node (or one for the graph, which the caller
-    reads); notes say so.
+    ``edge_attr`` is not used, and ``y`` only where it has one entry per node (or one entry or row for the graph, which
+    the caller reads); notes say so.
     """
     if hasattr(data, "node_types"):
         raise GraphError("expected a homogeneous Data, got HeteroData: convert it with data.to_homogeneous()")
@@ -294,12 +316,14 @@ def read_pyg(data: Any) -> RawGraph:
     num_nodes = data.num_nodes if x is None or "num_nodes" in data else int(x.shape[0])
     notes: tuple[str, ...] = ()
     if getattr(data, "edge_attr", None) is not None:
-        notes += ("edge_attr is not used: pass scalar weights as edge_weight",)
+        notes += (EDGE_ATTRIBUTES_UNUSED,)
     y = getattr(data, "y", None)
     shape = _shape(y)
     if y is not None and (shape[:1] != (num_nodes,) or math.prod(shape) != num_nodes):
-        if math.prod(shape) != 1:
-            notes += ("y is not used: it holds neither one class per node nor one label of the graph",)
+        if math.prod(shape) != 1 and not _is_row(shape):
+            notes += (
+                f"{Y_UNUSED}: its shape {shape} is neither (nodes,), nor (1,) or (1, targets) of the whole graph",
+            )
         y = None
     weight = getattr(data, "edge_weight", None)
     return read_edge_index(data.edge_index, weight, num_nodes=num_nodes, x=x, y=y, notes=notes)

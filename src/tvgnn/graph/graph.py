@@ -14,7 +14,7 @@ from tvgnn.errors import GraphError
 from tvgnn.graph import adapters, anndata_graph
 from tvgnn.graph._normalize import normalize_rows
 from tvgnn.graph.features import StructuralKind, structural_features
-from tvgnn.graph.report import GraphReport, one_line
+from tvgnn.graph.report import FEATURES_NOTE, GraphReport, one_line
 from tvgnn.graph.symmetrize import symmetrize
 from tvgnn.graph.validation import Features, as_features, as_float_dtype, as_labels
 
@@ -54,7 +54,7 @@ class Graph:
     report
         What was dropped, merged and found.
     label
-        Class or target of the whole graph, for graph-level tasks: a scalar, or None.
+        Class or target of the whole graph, for graph-level tasks: a scalar, a tuple of several targets, or None.
 
     Examples
     --------
@@ -123,11 +123,14 @@ class Graph:
     def with_features(self, x: Any, *, dtype: Any = None) -> Self:
         """Return the graph with features ``x`` (N, F), checked as in the constructors; None removes them.
 
-        ``dtype`` is by default float64 where the present features are, else ``"auto"``.
+        ``dtype`` is by default float64 where the present features are, else ``"auto"``. Notes on the present features
+        are removed.
         """
         if dtype is None:
             dtype = "float64" if self.x is not None and self.x.dtype == np.float64 else "auto"
-        return replace(self, x=None if x is None else as_features(x, self.node_ids, as_float_dtype(dtype)))
+        values = None if x is None else as_features(x, self.node_ids, as_float_dtype(dtype))
+        notes = tuple(note for note in self.report.notes if not note.startswith(FEATURES_NOTE))
+        return replace(self, x=values, report=replace(self.report, notes=notes))
 
     def with_labels(self, y: Any) -> Self:
         """Return the graph with one label per node (N,), read as in :meth:`from_edge_index`; None removes them."""
@@ -135,7 +138,7 @@ class Graph:
         return replace(self, y=codes, class_names=names)
 
     def with_label(self, label: Any) -> Self:
-        """Return the graph with the class or target ``label`` of the whole graph, a scalar; None removes it."""
+        """Return the graph with the class or target(s) ``label`` of the whole graph, see above; None removes it."""
         return replace(self, label=label.item() if isinstance(label, np.generic) else label)
 
     def with_structural_features(self, kind: StructuralKind, dim: int | None = None) -> Self:
@@ -150,8 +153,8 @@ class Graph:
             Number of columns; the default depends on the kind.
         """
         result = self.with_features(structural_features(self.adjacency(), kind, dim))
-        note = f"features: {kind}, dim={result.num_features}"
-        return replace(result, report=replace(self.report, notes=(*self.report.notes, note)))
+        note = f"{FEATURES_NOTE}{kind}, dim={result.num_features}"
+        return replace(result, report=replace(result.report, notes=(*result.report.notes, note)))
 
     def index_of(self, node_id: Hashable) -> int:
         """Return the row of the node with the caller's id ``node_id``.
@@ -302,10 +305,10 @@ class Graph:
     def from_pyg(cls, data: Any, *, dtype: Any = "auto") -> Self:
         """Build from a ``torch_geometric.data.Data``; ``x``, ``y``, ``edge_weight`` and ``num_nodes`` are used.
 
-        ``y`` with one entry per node gives ``y``; with a single one for several nodes it gives ``label``.
+        ``y`` with one entry per node gives ``y``; with a single one for several nodes, or a row (1, T), ``label``.
         """
         graph = cls._from_raw(adapters.read_pyg(data), dtype)
-        label = adapters.single_value(getattr(data, "y", None))
+        label = adapters.graph_label(getattr(data, "y", None))
         return graph if label is None or graph.y is not None else graph.with_label(label)
 
     @classmethod

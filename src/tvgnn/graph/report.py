@@ -3,7 +3,12 @@
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["GraphReport", "one_line"]
+__all__ = ["FEATURES_NOTE", "ONE_HOT_LABELS", "GraphReport", "one_line"]
+
+FEATURES_NOTE = "features: "
+"""How a note on what the columns of ``x`` mean begins; it goes when the features go."""
+ONE_HOT_LABELS = f"{FEATURES_NOTE}one-hot node labels"
+"""How the one begins after which their values follow."""
 
 
 @dataclass(frozen=True)

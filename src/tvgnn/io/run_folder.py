@@ -1,9 +1,11 @@
 """Run folders: complete or absent, never half-written, never in place of somebody's data."""
 
 import csv
+import glob
 import json
 import shutil
 import uuid
+import warnings
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -31,6 +33,11 @@ def run_folder(path: str | Path, *, overwrite: bool = False) -> Iterator[Path]:
     overwrite
         Replace an existing run folder, once the new one is complete.
 
+    Warns
+    -----
+    UserWarning
+        A temporary folder of an earlier run into ``path`` lies there; it is left alone, since that run may still go on.
+
     Raises
     ------
     DataError
@@ -51,6 +58,14 @@ def run_folder(path: str | Path, *, overwrite: bool = False) -> Iterator[Path]:
     _refuse_foreign(final, overwrite)
     unique = uuid.uuid4().hex[:8]
     temporary = final.with_name(f".{final.name}.{unique}.tmp")
+    left = sorted(place.name for place in final.parent.glob(f".{glob.escape(final.name)}.????????.tmp"))
+    if left:
+        warnings.warn(
+            f"{final.parent} holds {', '.join(left)} of a run into {final.name} that still goes on or was ended from "
+            "outside; delete it if none goes on",
+            UserWarning,
+            stacklevel=3,
+        )
     created = [parent for parent in final.parents if not parent.exists()]
     try:
         temporary.mkdir(parents=True)

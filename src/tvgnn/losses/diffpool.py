@@ -55,14 +55,16 @@ def link_loss(
     groups = Grouping.of(batch, s, batch_size)
     if groups.size == 0:
         return s.sum()
-    gram = groups.products(s, s).square().sum((1, 2))
-    inside = groups.sum((s * neighbor_sum(adjacency, s, backend=backend)).sum(1))
-    squares = groups.sum(_squared_rows(adjacency, s.dtype))
+    # The three sums cancel where the prediction is nearly perfect, of which float32 would leave nothing.
+    exact = s.double()
+    gram = groups.products(exact, exact).square().sum((1, 2))
+    inside = groups.sum((exact * neighbor_sum(adjacency, exact, backend=backend)).sum(1))
+    squares = groups.sum(_squared_rows(adjacency, exact.dtype))
     difference = squares - 2 * inside + gram
-    nodes = groups.pointers.diff().clamp(min=1).to(s.dtype)
-    # The root's slope is infinite at 0, where the prediction is perfect and the gradient 0.
-    positive = difference > 0
-    return (torch.where(positive, difference, 1).sqrt() * positive / nodes.square()).mean()
+    nodes = groups.pointers.diff().clamp(min=1).to(exact.dtype)
+    # The root's slope is infinite at 0, where the prediction is perfect and the gradient 0. NaN is not below it.
+    positive = ~(difference <= 0)
+    return (torch.where(positive, difference, 1).sqrt() * positive / nodes.square()).mean().to(s.dtype)
 
 
 def _squared_rows(adjacency: Adjacency, dtype: torch.dtype) -> Tensor:

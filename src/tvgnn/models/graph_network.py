@@ -28,11 +28,11 @@ from tvgnn.pooling import (
 )
 from tvgnn.pooling.sparse import NodePooling
 
-__all__ = ["POOLINGS", "READOUTS", "GraphNetwork", "GraphNetworkConfig"]
+__all__ = ["KEEPING_NODES", "POOLINGS", "READOUTS", "GraphNetwork", "GraphNetworkConfig"]
 
 POOLINGS = ("tvgnn", "mincut", "dmon", "diffpool", "topk", "sag")
 READOUTS = ("linear", "mlp")
-_KEEPING_NODES = {"topk": TopKPooling, "sag": SAGPooling}
+KEEPING_NODES = {"topk": TopKPooling, "sag": SAGPooling}
 _WITH_ASSIGNMENTS: dict[str, Callable[..., nn.Module]] = {
     "mincut": MinCutPooling,
     "dmon": DMoNPooling,
@@ -50,6 +50,7 @@ class GraphNetworkConfig:
         pooling: ``"tvgnn"``, ``"mincut"``, ``"dmon"``, ``"diffpool"``, ``"topk"`` or ``"sag"``.
         clusters: clusters of the first and of the second pooling; not used by Top-K and SAG.
         ratio: part of the nodes that Top-K and SAG keep.
+        kept: how many nodes of every graph they keep in the first and in the second pooling, instead of ``ratio``.
         num_layers: message-passing layers L in each of the three blocks.
         hidden_channels: their width.
         act: their activation.
@@ -81,6 +82,7 @@ class GraphNetworkConfig:
     totvar_coeff: float = 0.985
     balance_coeff: float = 0.751
     readout: str = "linear"
+    kept: tuple[int, int] | None = None
 
     def __post_init__(self) -> None:
         for name, values in (("pooling", POOLINGS), ("readout", READOUTS)):
@@ -91,6 +93,8 @@ class GraphNetworkConfig:
                 raise ValueError(f"expected {name} >= 1, got {getattr(self, name)}")
         if self.mlp_layers < 0 or min(self.clusters) < 1:
             raise ValueError(f"expected mlp_layers >= 0 and clusters >= 1, got {self.mlp_layers} and {self.clusters}")
+        if self.kept is not None and min(self.kept) < 1:
+            raise ValueError(f"expected kept to be a pair of integers >= 1 or None, got {self.kept}")
         for name in ("delta_coeff", "totvar_coeff", "balance_coeff"):
             if not 0 <= getattr(self, name) < math.inf:
                 raise ValueError(f"expected {name} to be a number >= 0, got {getattr(self, name)}")
@@ -121,12 +125,12 @@ class GraphNetwork(nn.Module):
         self.config, self.backend = config, backend
         width = config.hidden_channels
         layers = [[config.in_channels] + [width] * config.num_layers] + [[width] * (config.num_layers + 1)] * 2
-        dense = config.pooling not in _KEEPING_NODES
+        dense = config.pooling not in KEEPING_NODES
         self.blocks = nn.ModuleList(
             nn.ModuleList(self._conv(a, b, dense and number > 0) for a, b in pairwise(widths))
             for number, widths in enumerate(layers)
         )
-        self.pools = nn.ModuleList(self._pool(k) for k in config.clusters)
+        self.pools = nn.ModuleList(self._pool(number) for number in range(len(config.clusters)))
         hidden = [config.mlp_channels] * (config.mlp_layers if config.readout == "mlp" else 0)
         self.readout = assignment_mlp([width, *hidden], config.out_channels, config.mlp_act)
         self._act = Activation(config.act)
@@ -138,7 +142,7 @@ class GraphNetwork(nn.Module):
 
     def embed(self, batch: GraphBatch) -> tuple[Tensor, dict[str, Tensor]]:
         """Return (mean of the last layer's features over each graph (B, hidden_channels), losses of the poolings)."""
-        if self.config.pooling in _KEEPING_NODES:
+        if self.config.pooling in KEEPING_NODES:
             return self._embed_kept_nodes(batch)
         return self._embed_clusters(batch)
 
@@ -199,11 +203,12 @@ class GraphNetwork(nn.Module):
             from torch_geometric.nn import DenseGCNConv, GCNConv
         return cast(nn.Module, (DenseGCNConv if dense else GCNConv)(in_channels, out_channels))
 
-    def _pool(self, k: int) -> nn.Module:
+    def _pool(self, number: int) -> nn.Module:
         config = self.config
-        width = config.hidden_channels
-        if config.pooling in _KEEPING_NODES:
-            return _KEEPING_NODES[config.pooling](width, config.ratio)
+        width, k = config.hidden_channels, config.clusters[number]
+        if config.pooling in KEEPING_NODES:
+            kept = config.ratio if config.kept is None else config.kept[number]
+            return KEEPING_NODES[config.pooling](width, kept)
         channels = [width] + [config.mlp_channels] * config.mlp_layers
         if config.pooling == "tvgnn":
             return AsymCheegerCutPooling(

@@ -38,7 +38,8 @@ class NodePooling(nn.Module):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)  # raised by the imports of PyTorch Geometric itself
             from torch_geometric.nn import pool
-        every = isinstance(self.ratio, float) and self.ratio == 1  # which PyTorch Geometric takes for one node
+        # PyTorch Geometric takes 1.0 for one node, and no number that int64 cannot hold
+        every = self.ratio == 1 if isinstance(self.ratio, float) else self.ratio > _EVERY_NODE
         self.pool = cast(nn.Module, getattr(pool, self._name)(self.in_channels, _EVERY_NODE if every else self.ratio))
 
     def directions(self) -> list[nn.Parameter]:

@@ -35,7 +35,7 @@ class RunRecord:
     peak_rss_bytes : int or None
         Largest resident memory of the process during the run.
     parameters, k, features, notes
-        Hyper-parameters, numbers of clusters, what the node features are, warnings.
+        Hyper-parameters, numbers of clusters (empty for Top-K and SAG), what the node features are, warnings.
     threads, device, backend, versions, commit, date
         Where, when and with what.
 
