@@ -25,7 +25,15 @@ from tvgnn.experiments.clustering import ClusteringEnvironment, ClusteringJob, P
 from tvgnn.experiments.clustering_runner import read_arrays, run_clusterings, stored_clusterings
 from tvgnn.experiments.methods import CLUSTERING_METHODS, END_TO_END
 from tvgnn.experiments.pool import Workers
-from tvgnn.experiments.studies import CITATION, FOUR, figure_jobs, point_cloud_jobs, table1_jobs, times_jobs
+from tvgnn.experiments.studies import (
+    CITATION,
+    FOUR,
+    denoising_jobs,
+    figure_jobs,
+    point_cloud_jobs,
+    table1_jobs,
+    times_jobs,
+)
 from tvgnn.metrics import evaluate
 from tvgnn.records import ClusteringRecord, read_records
 from tvgnn.report.clustering_table import clustering_markdown
@@ -103,6 +111,18 @@ def test_features_are_divided_by_their_sum_where_that_is_asked_for(monkeypatch):
     assert seen[1] == pytest.approx(blocks("blocks", 0).x.sum(axis=1))
 
 
+@pytest.mark.parametrize("method", FOUR)
+def test_every_method_of_ring_grid_and_denoising_gets_the_same_standardised_features(monkeypatch, method):
+    job = next(job for job in denoising_jobs(1, 5) if job.method == method)
+    seen = []
+    kind = type(job.estimator())
+    monkeypatch.setattr(kind, "fit", lambda self, graph: seen.append(graph.x) or 1 / 0)
+    record, _ = run_clustering(job, environment())
+    x = blocks("sbm-denoising", 0).x
+    np.testing.assert_allclose(seen[0], (x - x.mean(0)) / x.std(0), atol=1e-5)
+    assert record.settings == {"max_epochs": 5, "standardize": True}
+
+
 def test_a_timed_run_is_fitted_twice_and_keeps_no_arrays():
     before = Trained.fits
     record, arrays = run_clustering(replace(JOB, method="trained", seed=0, timed=True), environment())
@@ -119,9 +139,9 @@ def test_a_fingerprint_tells_what_decides_the_result_and_not_the_seed():
     job = ClusteringJob("cora", "tvgnn", 7, 1, 50)
     others = [
         {"max_epochs": 51}, {"options": (("delta_coeff", 0.5),)}, {"n_clusters": 6}, {"row_normalize": False},
-        {"timed": True}, {"method": "mincut"},
+        {"timed": True}, {"method": "mincut"}, {"standardize": True},
     ]  # fmt: skip
-    assert len({one.fingerprint for one in [job, *(replace(job, **other) for other in others)]}) == 7
+    assert len({one.fingerprint for one in [job, *(replace(job, **other) for other in others)]}) == 8
     assert replace(job, seed=5).fingerprint == job.fingerprint
     assert replace(job, seed=5).key != job.key
     assert job.parameters["delta_coeff"] == 0.311  # the preset's, in numbers
@@ -305,7 +325,7 @@ def test_the_studies_are_those_of_the_paper():
     assert {job.key for job in figures} <= {job.key for job in jobs}
     assert {job.method for job in figures} == set(END_TO_END)
     assert {(job.method, job.timed) for job in times_jobs()} == {(method, True) for method in FOUR}
-    assert not any(job.row_normalize for job in point_cloud_jobs("ring", 1, 9))
+    assert all(job.standardize for job in (*point_cloud_jobs("ring", 1, 9), *denoising_jobs(1, 9)))
 
 
 def test_public_graphs_load_by_value():

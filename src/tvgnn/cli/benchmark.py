@@ -127,7 +127,7 @@ def _threads(jobs: int) -> int:
 
 
 def _environment(root: Path | None, mirror: Path | None) -> Environment:
-    from tvgnn.cli.environment import git_commit, peak_rss_bytes, versions
+    from tvgnn.cli.environment import git_commit, peak_rss_bytes, processor, versions
     from tvgnn.estimators.classification import TVGraphClassifier
     from tvgnn.experiments.classification import Environment, PublicDatasets
 
@@ -137,6 +137,7 @@ def _environment(root: Path | None, mirror: Path | None) -> Environment:
         peak_memory=peak_rss_bytes,
         versions=versions(),
         commit=git_commit(),
+        processor=processor,
     )
 
 

@@ -156,7 +156,7 @@ def _workers(jobs: int, backend: Scheduling, scheduler: str | None) -> Workers:
 
 
 def _environment(root: Path | None, mirror: Path | None) -> ClusteringEnvironment:
-    from tvgnn.cli.environment import git_commit, peak_rss_bytes, versions
+    from tvgnn.cli.environment import git_commit, peak_rss_bytes, processor, versions
     from tvgnn.experiments.clustering import ClusteringEnvironment, PublicGraphs
 
-    return ClusteringEnvironment(PublicGraphs(root, mirror), peak_rss_bytes, versions(), git_commit())
+    return ClusteringEnvironment(PublicGraphs(root, mirror), peak_rss_bytes, versions(), git_commit(), processor)

@@ -36,6 +36,8 @@ class Environment:
         Largest resident memory of this process in bytes, None where unknown.
     versions, commit
         Of the code.
+    processor : callable
+        Model of the processor of the machine that makes the run, None where unknown.
 
     """
 
@@ -44,6 +46,7 @@ class Environment:
     peak_memory: Callable[[], int | None] = lambda: None
     versions: Mapping[str, str] | None = None
     commit: str | None = None
+    processor: Callable[[], str | None] = lambda: None
 
 
 @dataclass(frozen=True)
@@ -86,6 +89,7 @@ def _identity(job: Job, environment: Environment) -> dict[str, Any]:
         "n_graphs": job.splits.n_graphs,
         "versions": dict(environment.versions or {}),
         "commit": environment.commit,
+        "processor": environment.processor(),
         "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
     }
 

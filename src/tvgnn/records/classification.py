@@ -38,6 +38,8 @@ class RunRecord:
         Hyper-parameters, numbers of clusters, what the node features are, warnings.
     threads, device, backend, versions, commit, date
         Where, when and with what.
+    processor : str or None
+        Model of the processor.
 
     Raises
     ------
@@ -74,6 +76,7 @@ class RunRecord:
     versions: dict[str, str] = field(default_factory=dict)
     commit: str | None = None
     date: str = ""
+    processor: str | None = None
 
     def __post_init__(self) -> None:
         if (self.test_accuracy is None) == (self.error is None):

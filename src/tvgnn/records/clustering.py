@@ -43,6 +43,8 @@ class ClusteringRecord:
         Arguments of the method, warnings.
     threads, device, versions, commit, date
         Where, when and with what.
+    processor : str or None
+        Model of the processor.
 
     Raises
     ------
@@ -73,6 +75,7 @@ class ClusteringRecord:
     versions: dict[str, str] = field(default_factory=dict)
     commit: str | None = None
     date: str = ""
+    processor: str | None = None
 
     def __post_init__(self) -> None:
         if bool(self.metrics) == bool(self.error):
