@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import ModuleType
 
 import psutil
 import pytest
@@ -29,6 +30,7 @@ def _small_data(monkeypatch):
     monkeypatch.setattr(classification.PublicDatasets, "__call__", lambda self, name: small_graphs(name))
     monkeypatch.setattr("tvgnn.datasets.load_graphs", lambda name, root, mirror: small_graphs(name))
     monkeypatch.setattr("tvgnn.experiments.gtv_steps.PAPER_STEPS", {0.311: 40, 0.005: 400})
+    monkeypatch.setitem(sys.modules, "umap", ModuleType("umap"))
     monkeypatch.setattr("tvgnn.report.embedding_map.umap_points", lambda embedding: embedding[:, :2].astype(float))
     for cached in (clustering._graph, classification._graphs):
         cached.cache_clear()
@@ -239,6 +241,36 @@ def test_dask_that_is_not_installed_is_one_line(tvgnn, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
     assert "pip install 'tvgnn[cluster]'" in tvgnn(*RING, "--backend", "dask").error
     assert list(tmp_path.iterdir()) == []
+
+
+UMAP = ("reproduce", "fig-umap", "--out", "out", "--max-epochs", "2", "--datasets", "cora")
+
+
+def test_umap_that_is_not_installed_is_one_line_before_any_run(tvgnn, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "umap", None)
+    result = tvgnn(*UMAP)
+    assert result.code == 2
+    assert result.err == "error: fig-umap: expected umap-learn; install it with: pip install 'tvgnn[viz]'\n"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_others_are_made_where_umap_is_not_installed(tvgnn, monkeypatch):
+    monkeypatch.setitem(sys.modules, "umap", None)
+    result = tvgnn("reproduce", "fig-umap,fig-assignments", *UMAP[2:])
+    assert result.code == 2
+    assert result.err.splitlines() == [
+        "warning: fig-umap cannot be made: expected umap-learn; install it with: pip install 'tvgnn[viz]'",
+        "error: 1 of 2 experiments failed, see above: fig-umap",
+    ]
+    assert Path("out/figures/assignments-cora.png").exists()
+
+
+def test_a_package_that_does_not_load_is_one_line(tvgnn, monkeypatch):
+    def broken(embedding):
+        raise ImportError("no libumap.so")
+
+    monkeypatch.setattr("tvgnn.report.embedding_map.umap_points", broken)
+    assert tvgnn(*UMAP).error == "error: no libumap.so"
 
 
 def test_a_dataset_that_cannot_be_loaded_is_one_line_and_no_run(tvgnn, monkeypatch):
