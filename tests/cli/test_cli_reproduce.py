@@ -14,7 +14,7 @@ from classification_cases import small_graphs
 from clustering_cases import blocks, unreadable
 
 from tvgnn.cli.reproduction import EXPERIMENTS
-from tvgnn.errors import SchedulerError
+from tvgnn.errors import DataError, SchedulerError
 from tvgnn.experiments import classification, clustering
 from tvgnn.records import ClusteringRecord, RunRecord, read_records
 
@@ -62,7 +62,7 @@ ALL_FILES = {
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
-def test_each_experiment_writes_its_files_and_a_second_call_makes_no_runs(tvgnn, pyg, tmp_path, name):
+def test_each_experiment_writes_its_files_and_a_second_call_makes_no_runs(tvgnn, pyg, monkeypatch, name):
     takes = EXPERIMENTS[name]
     command = ["reproduce", name, "--quick", "--out", "out"]
     command += ["--max-epochs", "2"] * takes.max_epochs + ["--seeds", "1"] * takes.seeds
@@ -80,11 +80,31 @@ def test_each_experiment_writes_its_files_and_a_second_call_makes_no_runs(tvgnn,
     assert not list(Path("out").rglob("*.part*"))
     for path in sorted(found):
         assert path.rpartition(".")[0] in first.out
-    records = {path: path.read_bytes() for path in Path("out").rglob("records.jsonl")}
-    for extra in ([], ["--draw-only"])[: 2 if name in ("fig-ring", "times", "table1", "table2") else 1]:
-        again = tvgnn(*command, *extra)
+    records = {path: path.read_bytes() for path in Path("out").rglob("*.jsonl")}
+    assert records
+    tables = {path: path.read_bytes() for path in Path("out").glob("*.md")}
+    for again in (tvgnn(*command), drawn_without_data(tvgnn, monkeypatch, command)):
         assert (again.code, again.err) == (0, "")
-    assert {path: path.read_bytes() for path in Path("out").rglob("records.jsonl")} == records
+        assert {path: path.read_bytes() for path in Path("out").rglob("*.jsonl")} == records
+        assert {path: path.read_bytes() for path in Path("out").glob("*.md")} == tables
+        assert all((Path("out") / path).stat().st_size > 50 for path in found)
+
+
+def drawn_without_data(tvgnn, monkeypatch, command):
+    """Draw where no dataset can be loaded, after the tables and figures are gone."""
+
+    def no_data(*arguments, **settings):
+        raise DataError("the dataset cannot be reached")
+
+    for cached in (clustering._graph, classification._graphs):
+        cached.cache_clear()
+    monkeypatch.setattr(clustering.PublicGraphs, "__call__", no_data)
+    monkeypatch.setattr(classification.PublicDatasets, "__call__", no_data)
+    for name in ("load_dataset", "load_graph", "load_graphs"):
+        monkeypatch.setattr(f"tvgnn.datasets.{name}", no_data)
+    for path in (*Path("out").glob("*.md"), *Path("out/figures").glob("*")):
+        path.unlink()
+    return tvgnn(*command, "--draw-only")
 
 
 def test_tables_of_both_kinds(tvgnn, pyg):
@@ -109,10 +129,10 @@ def test_figures_and_table_1_share_their_runs(tvgnn):
 
 
 def test_draw_only_runs_nothing_and_says_what_is_left(tvgnn, tmp_path):
-    for name in ("table1", "table2", "fig-ring"):
+    for name in EXPERIMENTS:
         result = tvgnn("reproduce", name, "--draw-only", "--out", "out")
         assert (result.code, list(tmp_path.iterdir())) == (2, [])
-        assert "records.jsonl: cannot be read: No such file" in result.error
+        assert result.error.endswith("found no file; without --draw-only the same command makes them")
     tvgnn(*TABLE1)
     clustering.PublicGraphs.__call__ = unreadable  # put back with the other patches
     result = tvgnn(*TABLE1, "--seeds", "3", "--draw-only")

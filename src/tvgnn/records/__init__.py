@@ -2,6 +2,18 @@
 
 from tvgnn.records.classification import RunRecord
 from tvgnn.records.clustering import ClusteringRecord
+from tvgnn.records.curves import CurveRecord
+from tvgnn.records.datasets import DatasetRecord
 from tvgnn.records.store import Record, RunStore, compact, latest, read_records
 
-__all__ = ["ClusteringRecord", "Record", "RunRecord", "RunStore", "compact", "latest", "read_records"]
+__all__ = [
+    "ClusteringRecord",
+    "CurveRecord",
+    "DatasetRecord",
+    "Record",
+    "RunRecord",
+    "RunStore",
+    "compact",
+    "latest",
+    "read_records",
+]

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from tvgnn.experiments.clustering_runner import ClusteringOutcome
-    from tvgnn.graph.graph import Graph
     from tvgnn.records import ClusteringRecord
 
 __all__ = ["assignments", "denoising", "grid", "gtv_steps", "ring", "umap"]
@@ -30,7 +29,7 @@ def assignments(request: Request) -> None:
     for name in names:
         found = request.arrays(outcome, name)
         panels = {_short(CLUSTERING_TITLES[method]): one["assignments"] for method, one in found.items()}
-        request.write_figure(f"assignments-{name}", assignment_figure(panels, _labels(request.graph(name))))
+        request.write_figure(f"assignments-{name}", assignment_figure(panels, _labels(request, name)))
 
 
 def umap(request: Request) -> None:
@@ -44,11 +43,11 @@ def umap(request: Request) -> None:
     names = _citation_graphs(request)
     outcome = request.run(figure_jobs(names, request.epochs(full=10_000, quick=200)))
     for name in names:
-        graph = request.graph(name)
+        labels, edges = _labels(request, name), request.drawn_graph(name).edges
         found = {_short(CLUSTERING_TITLES[method]): one for method, one in request.arrays(outcome, name).items()}
         points = {title: umap_points(one["embedding"].astype(np.float32)) for title, one in found.items()}
         clusters = {title: one["labels"] for title, one in found.items()}
-        request.write_figure(f"umap-{name}", embedding_figure(points, clusters, _labels(graph), _edges(graph)))
+        request.write_figure(f"umap-{name}", embedding_figure(points, clusters, labels, edges))
 
 
 def ring(request: Request) -> None:
@@ -70,21 +69,33 @@ def denoising(request: Request) -> None:
     groups = _groups(request.run(jobs))
     panels = _kept(request, groups)
     if panels:
-        graph = request.graph(DENOISING)
-        edges = _edges(graph)
-        places = spring_positions(edges, graph.num_nodes)
-        request.write_figure("denoising", denoising_figure(places, edges, graph.x, _labels(graph), panels))
+        edges, features = request.drawn_graph(DENOISING).edges, _features(request, DENOISING)
+        places = spring_positions(edges, len(features))
+        request.write_figure(
+            "denoising", denoising_figure(places, edges, features, _labels(request, DENOISING), panels)
+        )
     _write_groups(request, "denoising", groups)
 
 
 def gtv_steps(request: Request) -> None:
     """Total variation by number of GTV steps, and the smoothed function with its derivative."""
-    from tvgnn.experiments.gtv_steps import PAPER_STEPS, gtv_steps
+    from tvgnn.experiments.curves import CURVES_FILE, curve_jobs, run_curves, stored_curves
+    from tvgnn.experiments.gtv_steps import PAPER_STEPS
     from tvgnn.report.gtv_figures import gtv_steps_figure, smoothed_total_variation_figure
 
+    request.require_records(request.out / CURVES_FILE)
     request.write_figure("smoothed-total-variation", smoothed_total_variation_figure())
     steps = {size: count // (20 if request.quick else 1) for size, count in PAPER_STEPS.items()}
-    request.write_figure("gtv-steps", gtv_steps_figure(gtv_steps(request.graph("cora"), steps)))
+    jobs = curve_jobs("cora", steps)
+    if request.draw_only:
+        outcome = stored_curves(jobs, request.out)
+    else:
+        outcome = run_curves(jobs, request.out, request.environment, request.minutes())
+    request.tell(outcome.records, outcome.left)
+    curves: dict[float, dict[str, tuple[Sequence[int], Sequence[float]]]] = {}
+    for one in outcome.records:
+        curves.setdefault(one.step_size, {})[one.variant] = one.steps, one.total_variation
+    request.write_figure("gtv-steps", gtv_steps_figure(curves))
 
 
 def _point_cloud(request: Request, name: str, curve: Literal["sorted", "order"]) -> None:
@@ -92,9 +103,10 @@ def _point_cloud(request: Request, name: str, curve: Literal["sorted", "order"])
     from tvgnn.report.ring_grid_figure import graph_partition_figure
 
     groups = _groups(request.run(point_cloud_jobs(name, _seeds(request), request.epochs(full=10_000, quick=300))))
-    graph = request.graph(name)
-    panels = {title: (graph.x, _edges(graph), soft) for title, soft in _kept(request, groups).items()}
-    if panels:
+    kept = _kept(request, groups)
+    if kept:
+        places, edges = _features(request, name), request.drawn_graph(name).edges
+        panels = {title: (places, edges, soft) for title, soft in kept.items()}
         request.write_figure(name, graph_partition_figure(panels, curve=curve))
     _write_groups(request, name, groups)
 
@@ -142,20 +154,20 @@ def _citation_graphs(request: Request) -> tuple[str, ...]:
     return request.chosen_datasets(tuple(CITATION), ("cora",) if request.quick else tuple(CITATION))
 
 
-def _edges(graph: Graph) -> NDArray[np.int64]:
-    """Both ends of the undirected edges (2, E)."""
-    import numpy as np
-
-    adjacency = graph.adjacency().tocoo()
-    once = adjacency.row < adjacency.col
-    return np.stack([adjacency.row[once], adjacency.col[once]]).astype(np.int64)
-
-
-def _labels(graph: Graph) -> NDArray[np.int64]:
+def _labels(request: Request, name: str) -> NDArray[np.int64]:
     """Class of each node; graphs without classes have none to draw."""
-    if graph.y is None:
-        raise DataError("expected a graph with classes, got one without; choose another dataset")
-    return graph.y
+    labels = request.drawn_graph(name).labels
+    if labels is None:
+        raise DataError(f"expected classes of {name}, got a graph without; choose another dataset")
+    return labels
+
+
+def _features(request: Request, name: str) -> NDArray[np.float64]:
+    """Few features of each node, such as its place."""
+    features = request.drawn_graph(name).features
+    if features is None:
+        raise DataError(f"expected places or other few features of the nodes of {name}, got none; choose another one")
+    return features
 
 
 def _short(title: str) -> str:

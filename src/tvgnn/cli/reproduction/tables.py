@@ -8,6 +8,7 @@ from tvgnn.cli.reproduction.request import Request
 
 if TYPE_CHECKING:
     from tvgnn.experiments.runner import Outcome
+    from tvgnn.graph.graph import Graph
 
 __all__ = ["datasets", "table1", "table2", "times"]
 
@@ -91,28 +92,27 @@ def times(request: Request) -> None:
 def datasets(request: Request) -> None:
     """Sizes of the datasets, loaded and printed."""
     from tvgnn.datasets import load_graphs
-    from tvgnn.experiments.dataset_statistics import graph_set_size, graph_size
+    from tvgnn.experiments.dataset_statistics import SIZES_FILE, run_sizes, stored_sizes
     from tvgnn.experiments.plan import DATASETS
     from tvgnn.experiments.studies import CITATION
-    from tvgnn.report.dataset_table import graph_rows, graph_set_rows
+    from tvgnn.records import DatasetRecord
+    from tvgnn.report.dataset_table import DATASET_NOTES, dataset_parts
 
     sets = tuple(name for name in DATASETS if not (request.quick and name in _LARGE_SETS))
     wanted = request.chosen_datasets((*CITATION, *DATASETS), (*CITATION, *sets))
-    sizes = {name: graph_size(request.graph(name)) for name in wanted if name in CITATION}
-    set_sizes = {
-        name: graph_set_size(load_graphs(name, request.root, request.mirror)) for name in wanted if name in DATASETS
-    }
-    parts = []
-    if sizes:
-        parts.append(("Graphs of vertex clustering", graph_rows(sizes)))
-    if set_sizes:
-        parts.append(("Sets of graphs", graph_set_rows(set_sizes)))
-    request.write_table(
-        "datasets",
-        parts,
-        "An undirected edge counts twice. The TU sets are the cleaned ones, without isomorphic copies of a graph; the "
-        "paper's table counts all graphs.",
-    )
+    environment = request.environment
+
+    def load(name: str) -> Graph | list[Graph]:
+        return environment.load(name, 0) if name in CITATION else load_graphs(name, request.root, request.mirror)
+
+    request.require_records(request.out / SIZES_FILE)
+    if request.draw_only:
+        records = stored_sizes(wanted, request.out)
+    else:
+        records = run_sizes(wanted, request.out, load, environment.versions, environment.commit)
+    known = {record.dataset for record in records}
+    request.tell(records, [DatasetRecord(name, {}) for name in wanted if name not in known])
+    request.write_table("datasets", dataset_parts(records), DATASET_NOTES)
 
 
 def _classify(
@@ -120,10 +120,11 @@ def _classify(
 ) -> Outcome:
     from tvgnn.cli.benchmark import run_plan
     from tvgnn.experiments.plan import Plan, Settings
-    from tvgnn.experiments.runner import stored_benchmark
+    from tvgnn.experiments.runner import RECORDS_FILE, stored_benchmark
 
     plan = Plan(datasets, methods, tuple(range(folds)), runs, Settings(max_epochs=max_epochs))
     out = request.out / _CLASSIFICATION
+    request.require_records(out / RECORDS_FILE)
     if request.draw_only:
         outcome = stored_benchmark(plan, out)
     else:
