@@ -27,7 +27,7 @@ class RunRecord:
     error : str or None
         Why the run failed, in one line; None where it finished.
     test_accuracy, validation_accuracy, train_accuracy : float or None
-        Shares in [0, 1]; None where it failed.
+        Shares in [0, 1]; None where it failed, or only its time is known.
     validation_loss : float or None
         The lowest, whose epoch was kept.
     epochs, best_epoch, seconds, seconds_per_epoch
@@ -44,7 +44,7 @@ class RunRecord:
     Raises
     ------
     ValueError
-        It has both a test accuracy and an error, or neither.
+        It has both a result (a test accuracy or a time) and an error, or neither.
 
     """
 
@@ -79,7 +79,7 @@ class RunRecord:
     processor: str | None = None
 
     def __post_init__(self) -> None:
-        if (self.test_accuracy is None) == (self.error is None):
+        if (self.test_accuracy is None and self.seconds_per_epoch is None) == (self.error is None):
             raise ValueError("expected either test_accuracy or error")
 
     @property

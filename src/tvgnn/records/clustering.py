@@ -28,7 +28,7 @@ class ClusteringRecord:
         Why the run failed, in one line; None where it finished.
     metrics : dict
         ``nmi``, ``acc``, ``ari``, ``macro_f1`` where classes are known; ``modularity``, ``conductance``,
-        ``cut_fraction``, ``n_clusters_found``, ``sharpness``; empty where the run failed.
+        ``cut_fraction``, ``n_clusters_found``, ``sharpness``; empty where the run failed, or only its time is known.
     loss, epochs, converged : float, int, bool or None
         Of methods that are trained.
     seconds : float or None
@@ -49,7 +49,7 @@ class ClusteringRecord:
     Raises
     ------
     ValueError
-        It has both metrics and an error, or neither.
+        It has both a result (metrics or a time) and an error, or neither.
 
     """
 
@@ -78,7 +78,7 @@ class ClusteringRecord:
     processor: str | None = None
 
     def __post_init__(self) -> None:
-        if bool(self.metrics) == bool(self.error):
+        if bool(self.metrics or self.ms_per_epoch) == bool(self.error):
             raise ValueError("expected either metrics or error")
 
     @property

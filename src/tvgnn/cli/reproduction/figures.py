@@ -112,16 +112,9 @@ def _point_cloud(request: Request, name: str, curve: Literal["sorted", "order"])
 
 
 def _groups(outcome: ClusteringOutcome) -> dict[str, list[ClusteringRecord]]:
-    """Finished runs by method, a step size that is not the paper's in the title."""
-    from tvgnn.report.paper_figures import CLUSTERING_TITLES
+    from tvgnn.report.sharpness_table import by_title
 
-    groups: dict[str, list[ClusteringRecord]] = {}
-    for record in outcome.records.values():
-        step = record.settings.get("delta_coeff")
-        title = CLUSTERING_TITLES[record.method] + ("" if step is None else f", 2δ = {step:g}")
-        if record.finished:
-            groups.setdefault(title, []).append(record)
-    return groups
+    return by_title(outcome.records.values())
 
 
 def _kept(request: Request, groups: Mapping[str, Sequence[ClusteringRecord]]) -> dict[str, NDArray[np.float32]]:
@@ -129,7 +122,7 @@ def _kept(request: Request, groups: Mapping[str, Sequence[ClusteringRecord]]) ->
     from tvgnn.experiments.clustering_runner import read_arrays
 
     return {
-        title: read_arrays(record, request.out)["assignments"]
+        title.replace(", best", ",\nbest"): read_arrays(record, request.out)["assignments"]
         for title, records in groups.items()
         for record in records
         if record.arrays is not None
