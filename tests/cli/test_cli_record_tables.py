@@ -44,10 +44,16 @@ def test_every_block_of_the_results_page_has_records():
 
 def test_each_experiment_has_a_block_of_its_own(tvgnn, files):
     synthetic = replace(CLUSTERING, dataset="ring", metrics={"sharpness": 0.5, "n_clusters_found": 5})
-    timed = replace(CLUSTERING, metrics={}, ms_per_epoch=5.0, settings={"timed": True}, notes=["from a page"])
-    (files / "all.jsonl").write_text(compact([CLUSTERING, synthetic, timed, replace(synthetic, dataset="grid")]))
+    larger = replace(CLUSTERING, dataset="sbm-denoising", settings={"max_epochs": 9, "delta_coeff": 50.0, "n_init": 5})
+    timed = replace(
+        CLUSTERING, fingerprint="t", metrics={}, ms_per_epoch=5.0, settings={"timed": True}, notes=["from a page"]
+    )
+    (files / "all.jsonl").write_text(
+        compact([CLUSTERING, synthetic, larger, timed, replace(synthetic, dataset="grid")])
+    )
     blocks = read_kind([files / "all.jsonl"]).blocks()
-    assert sorted(blocks) == ["clustering", "clustering-times", "grid", "ring"]
+    assert sorted(blocks) == ["clustering", "clustering-times", "denoising", "grid", "ring"]
+    assert "| TVGNN, 2δ = 50, best of 5 starts |" in blocks["denoising"]
     assert "| TVGNN | 5.0 | 0.500 | 1 |" in blocks["ring"]
     assert "from a page" in blocks["clustering-times"]
     assert "| Cora | 5.0 |" in blocks["clustering-times"]
@@ -55,7 +61,7 @@ def test_each_experiment_has_a_block_of_its_own(tvgnn, files):
 
 
 def test_timed_classification_is_not_in_the_table_of_accuracies(files):
-    timed = replace(CLASSIFICATION, test_accuracy=None, settings={"timed": True})
+    timed = replace(CLASSIFICATION, fingerprint="t", test_accuracy=None, settings={"timed": True})
     (files / "timed.jsonl").write_text(compact([timed]))
     assert list(read_kind([files / "timed.jsonl"]).blocks()) == ["classification-times"]
     (files / "timed.jsonl").write_text(compact([timed, CLASSIFICATION]))

@@ -41,7 +41,8 @@ def tell(
     TrainingError
         Every run failed.
     """
-    failures = [record for record in records if not record.finished]
+    runs = [record for record in records if isinstance(record, RunRecord | ClusteringRecord)]
+    failures = [record for record in runs if not record.finished]
     if failures and len(failures) == len(records):
         raise TrainingError(f"every run failed, the last one: {failures[-1].error}")
     for record in failures:
