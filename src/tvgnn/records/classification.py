@@ -79,7 +79,8 @@ class RunRecord:
     processor: str | None = None
 
     def __post_init__(self) -> None:
-        if (self.test_accuracy is None and self.seconds_per_epoch is None) == (self.error is None):
+        timed = self.error is None and self.seconds_per_epoch is not None
+        if (self.test_accuracy is None and not timed) == (self.error is None):
             raise ValueError("expected either test_accuracy or error")
 
     @property

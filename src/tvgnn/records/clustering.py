@@ -78,7 +78,8 @@ class ClusteringRecord:
     processor: str | None = None
 
     def __post_init__(self) -> None:
-        if bool(self.metrics or self.ms_per_epoch) == bool(self.error):
+        timed = not self.error and self.ms_per_epoch is not None
+        if bool(self.metrics or timed) == bool(self.error):
             raise ValueError("expected either metrics or error")
 
     @property
