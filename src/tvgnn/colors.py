@@ -12,11 +12,12 @@ COLORS = (
     "#b9ac70",
     "#92dadd",
     "#94a4a2",
-    "#717581",
+    "#005a69",
 )
 """Ten colours that stay apart under the common colour vision deficiencies (Petroff 2021, arXiv:2107.02270).
 
-His two greys come last, as edges and pale, undecided nodes are grey too.
+His pale grey comes ninth, as edges and undecided nodes are grey too; a dark teal stands for his second grey, which is
+hard to tell from it.
 """
 
 UNKNOWN = "#dddddd"

@@ -1,10 +1,13 @@
-"""``tvgnn benchmark table`` of either kind of records."""
+"""``tvgnn benchmark table`` of any kind of records."""
 
+import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
-from tvgnn.records import ClusteringRecord, RunRecord, compact, read_records
+from tvgnn.cli.record_tables import read_kind
+from tvgnn.records import ClusteringRecord, DatasetRecord, RunRecord, compact, read_records
 
 CLUSTERING = ClusteringRecord("cora", "tvgnn", 0, "f", {"max_epochs": 9}, 7, metrics={"nmi": 0.5, "acc": 0.625})
 CLASSIFICATION = RunRecord(
@@ -18,6 +21,67 @@ def files(tmp_path):
     (tmp_path / "classification.jsonl").write_text(compact([CLASSIFICATION]))
     (tmp_path / "empty.jsonl").write_text("")
     return tmp_path
+
+
+DOCS = Path(__file__).parents[2] / "docs"
+KEPT = ("clustering", "classification", "datasets", "synthetic", "clustering-times", "classification-times")
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_the_results_page_is_what_its_records_give(name):
+    """This is what ``tvgnn benchmark table docs/records/NAME.jsonl --page docs/results.md --check`` asks."""
+    page, file = DOCS / "results.md", DOCS / "records" / f"{name}.jsonl"
+    kind = read_kind([file])
+    assert kind.written(page.read_text(encoding="utf-8")) == page.read_text(encoding="utf-8")
+    assert compact(kind.records) == file.read_text(encoding="utf-8")
+
+
+def test_every_block_of_the_results_page_has_records():
+    blocks = {block for name in KEPT for block in read_kind([DOCS / "records" / f"{name}.jsonl"]).blocks()}
+    page = (DOCS / "results.md").read_text(encoding="utf-8")
+    assert set(re.findall("<!-- begin (.+?) -->", page)) == blocks
+
+
+def test_each_experiment_has_a_block_of_its_own(tvgnn, files):
+    asked = {"max_epochs": 9, "standardize": True}
+    synthetic = replace(CLUSTERING, dataset="ring", settings=asked, metrics={"sharpness": 0.5, "n_clusters_found": 5})
+    larger = replace(CLUSTERING, dataset="sbm-denoising", settings={**asked, "delta_coeff": 50.0, "n_init": 5})
+    timed = replace(
+        CLUSTERING, fingerprint="t", metrics={}, ms_per_epoch=5.0, settings={"timed": True}, notes=["from a page"]
+    )
+    (files / "all.jsonl").write_text(
+        compact([CLUSTERING, synthetic, larger, timed, replace(synthetic, dataset="grid")])
+    )
+    blocks = read_kind([files / "all.jsonl"]).blocks()
+    assert sorted(blocks) == ["clustering", "clustering-times", "denoising", "grid", "ring"]
+    assert "| TVGNN, 2δ = 50, best of 5 starts |" in blocks["denoising"]
+    assert "| TVGNN | 5.0 | 0.500 | 1 |" in blocks["ring"]
+    assert "from a page" in blocks["clustering-times"]
+    assert "| Cora | 5.0 |" in blocks["clustering-times"]
+    assert "ring, at most 9 epochs" in tvgnn("benchmark", "table", "all.jsonl").out
+
+
+def test_timed_classification_is_not_in_the_table_of_accuracies(files):
+    timed = replace(CLASSIFICATION, fingerprint="t", test_accuracy=None, settings={"timed": True})
+    (files / "timed.jsonl").write_text(compact([timed]))
+    assert list(read_kind([files / "timed.jsonl"]).blocks()) == ["classification-times"]
+    (files / "timed.jsonl").write_text(compact([timed, CLASSIFICATION]))
+    assert len(read_kind([files / "timed.jsonl"]).blocks()) == 2
+
+
+def test_sizes_of_datasets_get_their_block(tvgnn, files):
+    graph = DatasetRecord(
+        "cora", {"vertices": 2708, "edges": 10556, "attributes": 1433, "classes": 7}, date="2026-01-02"
+    )
+    graphs = DatasetRecord("mutag", {"samples": 2, "vertices": 5, "edges": 8, "attributes": 7, "classes": 2})
+    (files / "sizes.jsonl").write_text(compact([graph, graphs]))
+    (files / "page.md").write_text("<!-- begin datasets -->\n<!-- end datasets -->\n")
+    assert tvgnn("benchmark", "table", "sizes.jsonl", "--page", "page.md").code == 0
+    text = (files / "page.md").read_text()
+    assert "| Cora | 2,708 | 10,556 | 1,433 | 7 |" in text
+    assert "| MUTAG | 2 | 2 | 2.50 | 4.00 | 7 |" in text
+    assert "Loaded: 2026-01-02." in text
+    assert "Cora" in tvgnn("benchmark", "table", "sizes.jsonl").out
 
 
 def test_the_kind_is_found_by_itself(tvgnn, files):

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import ModuleType
 
 import psutil
 import pytest
@@ -13,7 +14,7 @@ from classification_cases import small_graphs
 from clustering_cases import blocks, unreadable
 
 from tvgnn.cli.reproduction import EXPERIMENTS
-from tvgnn.errors import SchedulerError
+from tvgnn.errors import DataError, SchedulerError
 from tvgnn.experiments import classification, clustering
 from tvgnn.records import ClusteringRecord, RunRecord, read_records
 
@@ -29,6 +30,7 @@ def _small_data(monkeypatch):
     monkeypatch.setattr(classification.PublicDatasets, "__call__", lambda self, name: small_graphs(name))
     monkeypatch.setattr("tvgnn.datasets.load_graphs", lambda name, root, mirror: small_graphs(name))
     monkeypatch.setattr("tvgnn.experiments.gtv_steps.PAPER_STEPS", {0.311: 40, 0.005: 400})
+    monkeypatch.setitem(sys.modules, "umap", ModuleType("umap"))
     monkeypatch.setattr("tvgnn.report.embedding_map.umap_points", lambda embedding: embedding[:, :2].astype(float))
     for cached in (clustering._graph, classification._graphs):
         cached.cache_clear()
@@ -60,7 +62,7 @@ ALL_FILES = {
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
-def test_each_experiment_writes_its_files_and_a_second_call_makes_no_runs(tvgnn, pyg, tmp_path, name):
+def test_each_experiment_writes_its_files_and_a_second_call_makes_no_runs(tvgnn, pyg, monkeypatch, name):
     takes = EXPERIMENTS[name]
     command = ["reproduce", name, "--quick", "--out", "out"]
     command += ["--max-epochs", "2"] * takes.max_epochs + ["--seeds", "1"] * takes.seeds
@@ -78,11 +80,31 @@ def test_each_experiment_writes_its_files_and_a_second_call_makes_no_runs(tvgnn,
     assert not list(Path("out").rglob("*.part*"))
     for path in sorted(found):
         assert path.rpartition(".")[0] in first.out
-    records = {path: path.read_bytes() for path in Path("out").rglob("records.jsonl")}
-    for extra in ([], ["--draw-only"])[: 2 if name in ("fig-ring", "times", "table1", "table2") else 1]:
-        again = tvgnn(*command, *extra)
+    records = {path: path.read_bytes() for path in Path("out").rglob("*.jsonl")}
+    assert records
+    tables = {path: path.read_bytes() for path in Path("out").glob("*.md")}
+    for again in (tvgnn(*command), drawn_without_data(tvgnn, monkeypatch, command)):
         assert (again.code, again.err) == (0, "")
-    assert {path: path.read_bytes() for path in Path("out").rglob("records.jsonl")} == records
+        assert {path: path.read_bytes() for path in Path("out").rglob("*.jsonl")} == records
+        assert {path: path.read_bytes() for path in Path("out").glob("*.md")} == tables
+        assert all((Path("out") / path).stat().st_size > 50 for path in found)
+
+
+def drawn_without_data(tvgnn, monkeypatch, command):
+    """Draw where no dataset can be loaded, after the tables and figures are gone."""
+
+    def no_data(*arguments, **settings):
+        raise DataError("the dataset cannot be reached")
+
+    for cached in (clustering._graph, classification._graphs):
+        cached.cache_clear()
+    monkeypatch.setattr(clustering.PublicGraphs, "__call__", no_data)
+    monkeypatch.setattr(classification.PublicDatasets, "__call__", no_data)
+    for name in ("load_dataset", "load_graph", "load_graphs"):
+        monkeypatch.setattr(f"tvgnn.datasets.{name}", no_data)
+    for path in (*Path("out").glob("*.md"), *Path("out/figures").glob("*")):
+        path.unlink()
+    return tvgnn(*command, "--draw-only")
 
 
 def test_tables_of_both_kinds(tvgnn, pyg):
@@ -107,10 +129,10 @@ def test_figures_and_table_1_share_their_runs(tvgnn):
 
 
 def test_draw_only_runs_nothing_and_says_what_is_left(tvgnn, tmp_path):
-    for name in ("table1", "table2", "fig-ring"):
+    for name in EXPERIMENTS:
         result = tvgnn("reproduce", name, "--draw-only", "--out", "out")
         assert (result.code, list(tmp_path.iterdir())) == (2, [])
-        assert "records.jsonl: cannot be read: No such file" in result.error
+        assert result.error.endswith("found no file; without --draw-only the same command makes them")
     tvgnn(*TABLE1)
     clustering.PublicGraphs.__call__ = unreadable  # put back with the other patches
     result = tvgnn(*TABLE1, "--seeds", "3", "--draw-only")
@@ -240,6 +262,36 @@ def test_dask_that_is_not_installed_is_one_line(tvgnn, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
     assert "pip install 'tvgnn[cluster]'" in tvgnn(*RING, "--backend", "dask").error
     assert list(tmp_path.iterdir()) == []
+
+
+UMAP = ("reproduce", "fig-umap", "--out", "out", "--max-epochs", "2", "--datasets", "cora")
+
+
+def test_umap_that_is_not_installed_is_one_line_before_any_run(tvgnn, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "umap", None)
+    result = tvgnn(*UMAP)
+    assert result.code == 2
+    assert result.err == "error: fig-umap: expected umap-learn; install it with: pip install 'tvgnn[viz]'\n"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_others_are_made_where_umap_is_not_installed(tvgnn, monkeypatch):
+    monkeypatch.setitem(sys.modules, "umap", None)
+    result = tvgnn("reproduce", "fig-umap,fig-assignments", *UMAP[2:])
+    assert result.code == 2
+    assert result.err.splitlines() == [
+        "warning: fig-umap cannot be made: expected umap-learn; install it with: pip install 'tvgnn[viz]'",
+        "error: 1 of 2 experiments failed, see above: fig-umap",
+    ]
+    assert Path("out/figures/assignments-cora.png").exists()
+
+
+def test_a_package_that_does_not_load_is_one_line(tvgnn, monkeypatch):
+    def broken(embedding):
+        raise ImportError("no libumap.so")
+
+    monkeypatch.setattr("tvgnn.report.embedding_map.umap_points", broken)
+    assert tvgnn(*UMAP).error == "error: no libumap.so"
 
 
 def test_a_dataset_that_cannot_be_loaded_is_one_line_and_no_run(tvgnn, monkeypatch):

@@ -66,8 +66,25 @@ def test_a_fingerprint_tells_what_decides_the_result():
         replace(JOB, dataset="nci1"),
     ]
     assert len({job.fingerprint for job in [JOB, *others]}) == 5
+    assert replace(JOB, settings=replace(JOB.settings, timed=True)).fingerprint != JOB.fingerprint
     assert replace(JOB, method="sag").fingerprint != JOB.fingerprint  # batches of one graph
     assert replace(JOB, fold=0, run=0).fingerprint == JOB.fingerprint
+
+
+def test_a_timed_run_is_fitted_for_one_epoch_before(monkeypatch):
+    epochs = []
+    fit = FakeClassifier.fit
+    monkeypatch.setattr(
+        FakeClassifier,
+        "fit",
+        lambda self, *given, **more: epochs.append(self.parameters["max_epochs"]) or fit(self, *given, **more),
+    )
+    record = run_job(replace(JOB, settings=replace(JOB.settings, timed=True)), environment())
+    assert epochs == [1, 9]
+    assert record.settings["timed"]
+    epochs.clear()
+    assert "timed" not in run_job(JOB, environment()).settings
+    assert epochs == [9]
 
 
 def test_the_small_bench_sets_take_the_hyper_parameters_of_the_large_ones():

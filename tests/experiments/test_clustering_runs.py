@@ -115,6 +115,18 @@ def test_features_are_divided_by_their_sum_where_that_is_asked_for(monkeypatch):
     assert seen[1] == pytest.approx(blocks("blocks", 0).x.sum(axis=1))
 
 
+@pytest.mark.parametrize("method", FOUR)
+def test_every_method_of_ring_grid_and_denoising_gets_the_same_standardised_features(monkeypatch, method):
+    job = next(job for job in denoising_jobs(1, 5) if job.method == method)
+    seen = []
+    kind = type(job.estimator())
+    monkeypatch.setattr(kind, "fit", lambda self, graph: seen.append(graph.x) or 1 / 0)
+    record, _ = run_clustering(job, environment())
+    x = blocks("sbm-denoising", 0).x
+    np.testing.assert_allclose(seen[0], (x - x.mean(0)) / x.std(0), atol=1e-5)
+    assert record.settings == {"max_epochs": 5, "standardize": True}
+
+
 def test_a_timed_run_is_fitted_twice_and_keeps_no_arrays():
     before = Trained.fits
     record, arrays = run_clustering(replace(JOB, method="trained", seed=0, timed=True), environment())
@@ -137,9 +149,9 @@ def test_a_fingerprint_tells_what_decides_the_result_and_not_the_seed():
     job = ClusteringJob("cora", "tvgnn", 7, 1, 50)
     others = [
         {"max_epochs": 51}, {"options": (("delta_coeff", 0.5),)}, {"n_clusters": 6}, {"row_normalize": False},
-        {"timed": True}, {"method": "mincut"},
+        {"timed": True}, {"method": "mincut"}, {"standardize": True},
     ]  # fmt: skip
-    assert len({one.fingerprint for one in [job, *(replace(job, **other) for other in others)]}) == 7
+    assert len({one.fingerprint for one in [job, *(replace(job, **other) for other in others)]}) == 8
     assert replace(job, seed=5).fingerprint == job.fingerprint
     assert replace(job, seed=5).key != job.key
     assert job.parameters["delta_coeff"] == 0.311  # the preset's, in numbers
@@ -200,16 +212,16 @@ def test_a_method_with_another_default_is_run_again(tmp_path, monkeypatch):
     assert {record.parameters["width"] for record in again.records.values()} == {5}
 
 
-def test_records_of_before_tell_by_their_graph_that_features_were_left_as_they_are():
-    for jobs, name in ((point_cloud_jobs("ring", 1, 9), "ring"), (denoising_jobs(1, 9), "sbm-denoising")):
+def test_records_of_before_are_of_features_as_they_were_and_no_longer_taken():
+    for jobs in (point_cloud_jobs("ring", 1, 9), denoising_jobs(1, 9)):
         new = [failed(job, environment(), "no time") for job in jobs]
         before = [
-            replace(record, settings={key: one for key, one in record.settings.items() if key != "row_normalize"})
+            replace(record, settings={key: one for key, one in record.settings.items() if key != "standardize"})
             for record in new
         ]
-        assert {record.settings["row_normalize"] for record in new} == {False}
-        assert [record.key for record in before] == [record.key for record in new] == [job.key for job in jobs]
-        assert {record.dataset for record in before} == {name}
+        raw = [replace(job, standardize=False, row_normalize=False) for job in jobs]
+        assert [record.key for record in new] == [job.key for job in jobs]
+        assert [record.key for record in before] == [job.key for job in raw]
 
 
 def test_an_error_becomes_a_record_of_one_line():
@@ -387,7 +399,7 @@ def test_the_studies_are_those_of_the_paper():
     assert {job.key for job in figures} <= {job.key for job in jobs}
     assert {job.method for job in figures} == set(END_TO_END)
     assert {(job.method, job.timed) for job in times_jobs()} == {(method, True) for method in FOUR}
-    assert not any(job.row_normalize for job in point_cloud_jobs("ring", 1, 9))
+    assert all(job.standardize for job in (*point_cloud_jobs("ring", 1, 9), *denoising_jobs(1, 9)))
 
 
 def test_public_graphs_load_by_value():

@@ -11,6 +11,6 @@ def test_an_undirected_edge_counts_twice_and_loops_not_at_all():
     assert graph_size(graph) == GraphSize(vertices=3, edges=6, attributes=2, classes=2)
 
 
-def test_means_over_the_graphs_of_a_set():
+def test_sums_over_the_graphs_of_a_set():
     graphs = small_graphs("mutag")[:2]  # a path of 5 nodes, a ring of 6
-    assert graph_set_size(graphs) == GraphSetSize(2, 2, 5.5, (8 + 12) / 2, graphs[0].num_features)
+    assert graph_set_size(graphs) == GraphSetSize(2, 2, 11, 8 + 12, graphs[0].num_features)

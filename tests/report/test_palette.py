@@ -31,7 +31,12 @@ def lab(colors, vision):
 def test_colors_stay_apart(vision):
     seen = lab(COLORS, VISION[vision])
     distance = np.linalg.norm(seen[:, None] - seen, axis=2)
-    assert distance[np.triu_indices(len(COLORS), 1)].min() > 10  # a just noticeable difference is about 2.3
+    assert distance[np.triu_indices(len(COLORS), 1)].min() > 18  # a just noticeable difference is about 2.3
+
+
+def test_no_two_colors_are_grey():
+    chroma = np.linalg.norm(lab(COLORS, VISION["full"])[:, 1:], axis=1)
+    assert (chroma < 10).sum() == 1
 
 
 def test_no_two_numbers_share_colour_and_marker():

@@ -121,7 +121,7 @@ def table(
 
 
 def _environment(root: Path | None, mirror: Path | None) -> Environment:
-    from tvgnn.cli.environment import git_commit, peak_rss_bytes, versions
+    from tvgnn.cli.environment import git_commit, peak_rss_bytes, processor, versions
     from tvgnn.estimators.classification import TVGraphClassifier
     from tvgnn.experiments.classification import Environment, PublicDatasets
 
@@ -131,6 +131,7 @@ def _environment(root: Path | None, mirror: Path | None) -> Environment:
         peak_memory=peak_rss_bytes,
         versions=versions(),
         commit=git_commit(),
+        processor=processor,
     )
 
 

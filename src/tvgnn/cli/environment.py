@@ -7,7 +7,7 @@ from pathlib import Path
 
 import tvgnn
 
-__all__ = ["git_commit", "peak_rss_bytes", "versions"]
+__all__ = ["git_commit", "peak_rss_bytes", "processor", "versions"]
 
 
 def versions() -> dict[str, str]:
@@ -38,6 +38,16 @@ def peak_rss_bytes() -> int | None:
         return None
     unit = 1 if sys.platform == "darwin" else 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+
+
+def processor() -> str | None:
+    """Return the model of the processor, None where the system does not tell."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        lines = []
+    models = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(models, "") or platform.processor() or platform.machine() or None
 
 
 def git_commit() -> str | None:

@@ -7,26 +7,29 @@ from typing import Any, Protocol
 
 from tvgnn.cli.run import say
 from tvgnn.errors import TrainingError
-from tvgnn.records import ClusteringRecord, RunRecord
+from tvgnn.records import ClusteringRecord, Record, RunRecord
 
-__all__ = ["tell"]
+__all__ = ["Keyed", "tell"]
 
 
-class _Keyed(Protocol):
+class Keyed(Protocol):
+    """Something that has the key of a record."""
+
     @property
-    def key(self) -> tuple[Any, ...]: ...
+    def key(self) -> tuple[Any, ...]:
+        """That of its record."""
 
 
 def tell(
-    records: Sequence[RunRecord] | Sequence[ClusteringRecord],
-    left: Sequence[_Keyed],
+    records: Sequence[Record],
+    left: Sequence[Keyed],
     how: str = "the same command makes them",
 ) -> None:
     """Say which runs failed, and how many are left.
 
     Parameters
     ----------
-    records : sequence of RunRecord or ClusteringRecord
+    records : sequence of records
         The latest of each run.
     left : sequence of jobs
         Those without a result, failed ones included.
@@ -38,7 +41,8 @@ def tell(
     TrainingError
         Every run failed.
     """
-    failures = [record for record in records if not record.finished]
+    runs = [record for record in records if isinstance(record, RunRecord | ClusteringRecord)]
+    failures = [record for record in runs if not record.finished]
     if failures and len(failures) == len(records):
         raise TrainingError(f"every run failed, the last one: {failures[-1].error}")
     for record in failures:

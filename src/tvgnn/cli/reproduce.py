@@ -15,7 +15,7 @@ import typer
 from tvgnn.cli import options
 from tvgnn.cli.reproduction import EXPERIMENTS, Experiment, Request, names_for
 from tvgnn.cli.run import pool_workers, say
-from tvgnn.errors import DataError, SchedulerError, TrainingError, TVGNNError
+from tvgnn.errors import BackendUnavailableError, DataError, SchedulerError, TrainingError, TVGNNError
 
 if TYPE_CHECKING:
     from tvgnn.experiments.clustering import ClusteringEnvironment
@@ -113,21 +113,35 @@ def reproduce(
         seeds=seeds,
         max_epochs=max_epochs,
     )
+    lacking = {name: missing for name, one in experiments.items() if (missing := one.missing()) is not None}
     if len(experiments) == 1:
-        experiments[names[0]].make(request)
+        if lacking:
+            raise BackendUnavailableError(f"{names[0]}: {lacking[names[0]]}")
+        _make(experiments[names[0]], request)
     else:
-        _make_all(experiments, request)
+        for name, missing in lacking.items():
+            say("warning", f"{name} cannot be made: {missing}")
+        _make_all(experiments, request, list(lacking))
 
 
-def _make_all(experiments: Mapping[str, Experiment], request: Request) -> None:
-    """Make several; one that fails does not end the others."""
-    failed = []
+def _make(one: Experiment, request: Request) -> None:
+    """Make one; a package that turns out not to load is a mistake of the installation, told in one line."""
+    try:
+        one.make(request)
+    except ImportError as error:
+        raise BackendUnavailableError(str(error)) from error
+
+
+def _make_all(experiments: Mapping[str, Experiment], request: Request, failed: list[str]) -> None:
+    """Make several, but for those that cannot be made; one that fails does not end the others."""
     for name, one in experiments.items():
+        if name in failed:
+            continue
         if not (one.knows("datasets", request.datasets) and one.knows("methods", request.methods)):
             say("note", f"{name} is left out: it has none of the names that were given")
             continue
         try:
-            one.make(request)
+            _make(one, request)
         except SchedulerError:
             raise  # it would fail the others too
         except (TVGNNError, ValueError, OSError, MemoryError) as error:
@@ -171,7 +185,7 @@ def _workers(jobs: int | None, threads: int | None, backend: Scheduling, schedul
 
 
 def _environment(root: Path | None, mirror: Path | None) -> ClusteringEnvironment:
-    from tvgnn.cli.environment import git_commit, peak_rss_bytes, versions
+    from tvgnn.cli.environment import git_commit, peak_rss_bytes, processor, versions
     from tvgnn.experiments.clustering import ClusteringEnvironment, PublicGraphs
 
-    return ClusteringEnvironment(PublicGraphs(root, mirror), peak_rss_bytes, versions(), git_commit())
+    return ClusteringEnvironment(PublicGraphs(root, mirror), peak_rss_bytes, versions(), git_commit(), processor)

@@ -7,7 +7,7 @@ import math
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from tvgnn.graph.graph import Graph
 
 __all__ = ["Environment", "PublicDatasets", "failed", "run_job"]
+
+_WARM_UP = 1  # epochs before a timed fit
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,8 @@ class Environment:
         Largest resident memory of this process in bytes, None where unknown.
     versions, commit
         Of the code.
+    processor : callable
+        Model of the processor of the machine that makes the run, None where unknown.
 
     """
 
@@ -44,6 +48,7 @@ class Environment:
     peak_memory: Callable[[], int | None] = lambda: None
     versions: Mapping[str, str] | None = None
     commit: str | None = None
+    processor: Callable[[], str | None] = lambda: None
 
 
 @dataclass(frozen=True)
@@ -82,10 +87,11 @@ def _identity(job: Job, environment: Environment) -> dict[str, Any]:
         "run": job.run,
         "fingerprint": job.fingerprint,
         "seed": job.seed,
-        "settings": asdict(job.settings),
+        "settings": job.settings.as_dict(),
         "n_graphs": job.splits.n_graphs,
         "versions": dict(environment.versions or {}),
         "commit": environment.commit,
+        "processor": environment.processor(),
         "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
     }
 
@@ -98,6 +104,9 @@ def _measure(job: Job, environment: Environment) -> dict[str, Any]:
         ([graphs[i] for i in part], [graphs[i].label for i in part])
         for part in (job.split.train, job.split.validation, job.split.test)
     )
+    if job.settings.timed:  # kernels are loaded, memory is in place
+        warm_up = {**job.parameters, "max_epochs": _WARM_UP}
+        environment.classifier(job.method, random_state=job.seed, **warm_up).fit(*train, validation=validation)
     reset_peak_memory()
     classifier = environment.classifier(job.method, random_state=job.seed, **job.parameters)
     with warnings.catch_warnings(record=True) as caught:

@@ -62,6 +62,8 @@ class ClusteringEnvironment:
         Largest resident memory of this process in bytes, None where unknown.
     versions, commit
         Of the code.
+    processor : callable
+        Model of the processor of the machine that makes the run, None where unknown.
 
     """
 
@@ -69,6 +71,7 @@ class ClusteringEnvironment:
     peak_memory: Callable[[], int | None] = lambda: None
     versions: Mapping[str, str] | None = None
     commit: str | None = None
+    processor: Callable[[], str | None] = lambda: None
 
 
 @dataclass(frozen=True)
@@ -89,6 +92,8 @@ class ClusteringJob:
         Further arguments of the method.
     row_normalize : bool
         Divide the features of a node by their sum, as the paper does with bags of words.
+    standardize : bool
+        Give every method columns of mean 0 and deviation 1, instead.
     timed : bool
         A short fit goes before, so that the time of an epoch contains no start-up.
 
@@ -102,16 +107,15 @@ class ClusteringJob:
     options: tuple[tuple[str, Any], ...] = ()
     row_normalize: bool = True
     timed: bool = False
+    standardize: bool = False
 
     @property
     def settings(self) -> dict[str, Any]:
         """What the runs of a table share, and all that differs from the defaults."""
-        return {
-            "max_epochs": self.max_epochs,
-            **dict(self.options),
-            **({"timed": True} if self.timed else {}),
-            **({} if self.row_normalize else {"row_normalize": False}),
-        }
+        marks = {name: True for name in ("timed", "standardize") if getattr(self, name)}
+        if not self.row_normalize:
+            marks["row_normalize"] = False
+        return {"max_epochs": self.max_epochs, **dict(self.options), **marks}
 
     @property
     def fingerprint(self) -> str:
@@ -194,6 +198,7 @@ def _identity(job: ClusteringJob, environment: ClusteringEnvironment) -> dict[st
         "parameters": job.parameters,
         "versions": dict(environment.versions or {}),
         "commit": environment.commit,
+        "processor": environment.processor(),
         "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
     }
 
@@ -206,7 +211,9 @@ def _measure(job: ClusteringJob, environment: ClusteringEnvironment) -> tuple[di
     graph = _graph(environment.load, job.dataset, job.seed)
     # labels only enter the metrics: the methods get a graph without them
     unlabelled = graph.with_labels(None) if graph.y is not None else graph
-    if job.row_normalize:
+    if job.standardize:
+        unlabelled = _standardized(unlabelled)
+    elif job.row_normalize:
         unlabelled = unlabelled.normalize_features("l1")
     if job.timed:
         _fit(job.estimator(_WARM_UP), unlabelled)
@@ -232,6 +239,12 @@ def _measure(job: ClusteringJob, environment: ClusteringEnvironment) -> tuple[di
         "device": str(getattr(method, "device_", "cpu")),
     }
     return found, _arrays(method, job.kept_arrays)
+
+
+def _standardized(graph: Graph) -> Graph:
+    from tvgnn.estimators.feature_scaling import FeatureScaling
+
+    return graph.with_features(FeatureScaling.fit(graph.x, "standardize").transform(graph.x))
 
 
 def _check_finite(numbers: Mapping[str, float | None]) -> None:

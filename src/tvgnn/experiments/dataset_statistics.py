@@ -1,17 +1,21 @@
-"""Sizes of datasets, computed from the loaded data."""
+"""Sizes of datasets, computed from the loaded data and kept as records."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import datetime
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
+from tvgnn.records import DatasetRecord, RunStore, latest, read_records
 
 if TYPE_CHECKING:
     from tvgnn.graph.graph import Graph
 
-__all__ = ["GraphSetSize", "GraphSize", "graph_set_size", "graph_size"]
+__all__ = ["SIZES_FILE", "GraphSetSize", "GraphSize", "graph_set_size", "graph_size", "run_sizes", "stored_sizes"]
+
+SIZES_FILE = "datasets.jsonl"
 
 
 @dataclass(frozen=True)
@@ -26,12 +30,12 @@ class GraphSize:
 
 @dataclass(frozen=True)
 class GraphSetSize:
-    """Size of a set of graphs; means over the graphs, an undirected edge counts twice."""
+    """Size of a set of graphs; vertices and edges of all of them, an undirected edge counts twice."""
 
     samples: int
     classes: int
-    mean_vertices: float
-    mean_edges: float
+    vertices: int
+    edges: int
     attributes: int
 
 
@@ -52,7 +56,59 @@ def graph_set_size(graphs: Sequence[Graph]) -> GraphSetSize:
     return GraphSetSize(
         len(graphs),
         len({graph.label for graph in graphs}),
-        float(np.mean([graph.num_nodes for graph in graphs])),
-        float(np.mean([2 * graph.num_edges for graph in graphs])),
+        sum(graph.num_nodes for graph in graphs),
+        sum(2 * graph.num_edges for graph in graphs),
         graphs[0].num_features,
     )
+
+
+def run_sizes(
+    names: Sequence[str],
+    out: Path,
+    load: Callable[[str], Graph | Sequence[Graph]],
+    versions: Mapping[str, str] | None = None,
+    commit: str | None = None,
+) -> list[DatasetRecord]:
+    """Load the datasets whose size has no record yet, and return the records of all.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Datasets, in the order in which they are loaded.
+    out : path
+        Folder of ``datasets.jsonl``.
+    load : callable
+        One graph, or the graphs of a set, by name.
+    versions, commit
+        Of the code.
+
+    Raises
+    ------
+    DataError
+        One cannot be loaded, records are damaged, or the folder cannot be written.
+    """
+    with RunStore(out / SIZES_FILE, DatasetRecord) as store:
+        done = {record.dataset for record in store.records}
+        for name in names:
+            if name not in done:
+                loaded = load(name)
+                size = graph_set_size(loaded) if isinstance(loaded, Sequence) else graph_size(loaded)
+                today = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+                store.append(DatasetRecord(name, asdict(size), dict(versions or {}), commit, today))
+        return _of(names, store.records)
+
+
+def stored_sizes(names: Sequence[str], out: Path) -> list[DatasetRecord]:
+    """Return the records of those that an earlier call loaded.
+
+    Raises
+    ------
+    DataError
+        There are no records, or they are damaged.
+    """
+    return _of(names, read_records(out / SIZES_FILE, DatasetRecord))
+
+
+def _of(names: Sequence[str], records: Iterable[DatasetRecord]) -> list[DatasetRecord]:
+    found = {record.dataset: record for record in latest(records)}
+    return [found[name] for name in names if name in found]

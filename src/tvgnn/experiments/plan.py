@@ -34,6 +34,8 @@ class Settings:
         Seed of the splits; those of the runs derive from it.
     n_folds : int
         Folds of the splits, whether or not all of them are run.
+    timed : bool
+        A fit of one epoch goes before, so that the time of an epoch contains no start-up.
 
     """
 
@@ -41,6 +43,17 @@ class Settings:
     max_epochs: int = 500
     seed: int = 0
     n_folds: int = N_FOLDS
+    timed: bool = False
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return what records hold of it; only timed runs say so.
+
+        Examples
+        --------
+        >>> Settings(max_epochs=5).as_dict()
+        {'readout': 'linear', 'max_epochs': 5, 'seed': 0, 'n_folds': 5}
+        """
+        return {name: value for name, value in asdict(self).items() if name != "timed" or value}
 
 
 @dataclass(frozen=True)
@@ -80,7 +93,7 @@ class Job:
     @property
     def fingerprint(self) -> str:
         """Hash of all that decides its result, besides the code; other numbers in a preset make other runs."""
-        content = [asdict(self.settings), self.parameters, self.hyper_parameters, self.splits.labels_sha256]
+        content = [self.settings.as_dict(), self.parameters, self.hyper_parameters, self.splits.labels_sha256]
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:12]
 
     @property

@@ -79,19 +79,22 @@ def times_jobs(
 
 
 def point_cloud_jobs(name: str, seeds: int, max_epochs: int, methods: Sequence[str] = FOUR) -> list[ClusteringJob]:
-    """The four methods on the ring or the grid."""
+    """The four methods on the ring or the grid, all on the same standardised coordinates."""
     return [
-        ClusteringJob(name, method, POINT_CLOUDS[name], seed, max_epochs, row_normalize=False)
+        ClusteringJob(name, method, POINT_CLOUDS[name], seed, max_epochs, standardize=True)
         for seed in range(seeds)
         for method in methods
     ]
 
 
 def denoising_jobs(seeds: int, max_epochs: int, methods: Sequence[str] = FOUR) -> list[ClusteringJob]:
-    """The four methods on graphs of so many seeds, then TVGNN with the larger step, the only setting of ours."""
+    """The four methods on graphs of so many seeds, then TVGNN with the larger step, the only setting of ours.
+
+    All of them get the same standardised features.
+    """
     larger = (("tvgnn", DENOISING_OPTIONS),) if "tvgnn" in methods else ()
     return [
-        ClusteringJob(DENOISING, method, 3, seed, max_epochs, options, row_normalize=False)
+        ClusteringJob(DENOISING, method, 3, seed, max_epochs, options, standardize=True)
         for seed in range(seeds)
         for method, options in (*((method, ()) for method in methods), *larger)
     ]

@@ -27,7 +27,7 @@ class RunRecord:
     error : str or None
         Why the run failed, in one line; None where it finished.
     test_accuracy, validation_accuracy, train_accuracy : float or None
-        Shares in [0, 1]; None where it failed.
+        Shares in [0, 1]; None where it failed, or only its time is known.
     validation_loss : float or None
         The lowest, whose epoch was kept.
     epochs, best_epoch, seconds, seconds_per_epoch
@@ -38,11 +38,13 @@ class RunRecord:
         Hyper-parameters, numbers of clusters (empty for Top-K and SAG), what the node features are, warnings.
     threads, device, backend, versions, commit, date
         Where, when and with what.
+    processor : str or None
+        Model of the processor.
 
     Raises
     ------
     ValueError
-        It has both a test accuracy and an error, or neither.
+        It has both a result (a test accuracy or a time) and an error, or neither.
 
     """
 
@@ -74,9 +76,11 @@ class RunRecord:
     versions: dict[str, str] = field(default_factory=dict)
     commit: str | None = None
     date: str = ""
+    processor: str | None = None
 
     def __post_init__(self) -> None:
-        if (self.test_accuracy is None) == (self.error is None):
+        timed = self.error is None and self.seconds_per_epoch is not None
+        if (self.test_accuracy is None and not timed) == (self.error is None):
             raise ValueError("expected either test_accuracy or error")
 
     @property

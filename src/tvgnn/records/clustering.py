@@ -43,7 +43,7 @@ class ClusteringRecord:
         Why the run failed, in one line; None where it finished.
     metrics : dict
         ``nmi``, ``acc``, ``ari``, ``macro_f1`` where classes are known; ``modularity``, ``conductance``,
-        ``cut_fraction``, ``n_clusters_found``, ``sharpness``; empty where the run failed.
+        ``cut_fraction``, ``n_clusters_found``, ``sharpness``; empty where the run failed, or only its time is known.
     loss, epochs, converged : float, int, bool or None
         Of methods that are trained.
     seconds : float or None
@@ -58,11 +58,13 @@ class ClusteringRecord:
         Arguments of the method, warnings.
     threads, device, versions, commit, date
         Where, when and with what.
+    processor : str or None
+        Model of the processor.
 
     Raises
     ------
     ValueError
-        It has both metrics and an error, or neither.
+        It has both a result (metrics or a time) and an error, or neither.
 
     """
 
@@ -88,9 +90,11 @@ class ClusteringRecord:
     versions: dict[str, str] = field(default_factory=dict)
     commit: str | None = None
     date: str = ""
+    processor: str | None = None
 
     def __post_init__(self) -> None:
-        if bool(self.metrics) == bool(self.error):
+        timed = not self.error and self.ms_per_epoch is not None
+        if bool(self.metrics or timed) == bool(self.error):
             raise ValueError("expected either metrics or error")
 
     @property
@@ -101,7 +105,7 @@ class ClusteringRecord:
     @property
     def asked(self) -> dict[str, Any]:
         """Settings, with what records left out before it was one of them."""
-        silent = self.dataset in _AS_THEY_ARE and not {"row_normalize", "data"} & self.settings.keys()
+        silent = self.dataset in _AS_THEY_ARE and not {"row_normalize", "data", "standardize"} & self.settings.keys()
         return {**self.settings, "row_normalize": False} if silent else self.settings
 
     @property

@@ -14,7 +14,7 @@ from tvgnn.report.paper_figures import CLUSTERING_TITLES, GRAPH_TITLES
 
 __all__ = ["ClusteringBlock", "Runs", "clustering_blocks", "of_table_1", "ranks"]
 
-_OTHERS = ("row_normalize", "timed", "data")  # settings of the synthetic graphs, of times and of sweeps
+_OTHERS = ("row_normalize", "standardize", "timed", "data")  # settings of synthetic graphs, times and sweeps
 
 
 @dataclass(frozen=True)

@@ -19,22 +19,19 @@ class _Measured(Protocol):
     @property
     def date(self) -> str: ...
     @property
-    def threads(self) -> int | None: ...
-    @property
-    def device(self) -> str | None: ...
-    @property
     def versions(self) -> dict[str, str]: ...
 
 
 def provenance(records: Sequence[_Measured]) -> str:
-    """Return commits, days, threads, device and version of torch of some runs, each once."""
+    """Return commits, days, threads, device, processor and version of torch of some runs, each once where known."""
     dates = sorted(record.date[:_DAY] for record in records if record.date)
-    threads = _values(record.threads for record in records)
+    threads = _values(getattr(record, "threads", None) for record in records)
     parts = [
         _values(f"commit `{record.commit[:_SHORT_HASH]}`" for record in records if record.commit),
         " to ".join(dict.fromkeys((dates[0], dates[-1]))) if dates else "",
         f"{threads} thread{'' if threads == '1' else 's'} a run" if threads else "",
-        _values(record.device for record in records),
+        _values(getattr(record, "device", None) for record in records),
+        _values(getattr(record, "processor", None) for record in records),
         _values(f"torch {record.versions['torch']}" for record in records if "torch" in record.versions),
     ]
     return ", ".join(part for part in parts if part)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tvgnn.cli.reproduction import figures, tables
-from tvgnn.cli.reproduction.experiment import Experiment, names_for
+from tvgnn.cli.reproduction.experiment import Experiment, Package, names_for
 from tvgnn.cli.reproduction.request import Request
 
 __all__ = ["EXPERIMENTS", "Experiment", "Request", "names_for"]
@@ -58,7 +58,13 @@ EXPERIMENTS = {
     "times": Experiment(tables.times, datasets=_both, methods=_pooling_methods, seeds=True, max_epochs=True),
     "table1": Experiment(tables.table1, datasets=_graphs, methods=_clustering_methods, seeds=True, max_epochs=True),
     "fig-assignments": Experiment(figures.assignments, datasets=_graphs, methods=_end_to_end, max_epochs=True),
-    "fig-umap": Experiment(figures.umap, datasets=_graphs, methods=_end_to_end, max_epochs=True),
+    "fig-umap": Experiment(
+        figures.umap,
+        datasets=_graphs,
+        methods=_end_to_end,
+        max_epochs=True,
+        needs=(Package("umap", "umap-learn", "viz"),),
+    ),
     "table2": Experiment(tables.table2, datasets=_graph_sets, methods=_pooling_methods, seeds=True, max_epochs=True),
 }
 """By name, the short ones first: the order of ``all``. Figures of trained methods use the runs of table 1."""

@@ -2,13 +2,31 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 
 from tvgnn.cli.options import chosen
 from tvgnn.cli.reproduction.request import Request
 
-__all__ = ["Experiment", "names_for"]
+__all__ = ["Experiment", "Package", "names_for"]
+
+
+@dataclass(frozen=True)
+class Package:
+    """An optional package: name of its module, of its distribution and of the extra that brings it."""
+
+    module: str
+    title: str
+    extra: str
+
+    @property
+    def installed(self) -> bool:
+        """Whether it can be found; it is not imported, which may take seconds."""
+        return (
+            sys.modules[self.module] is not None if self.module in sys.modules else find_spec(self.module) is not None
+        )
 
 
 @dataclass(frozen=True)
@@ -23,6 +41,8 @@ class Experiment:
         Returns the names among which a user may choose; None where there is no choice.
     seeds, max_epochs : bool
         Whether it takes the option.
+    needs : tuple of Package
+        Optional packages without which it cannot be made.
 
     """
 
@@ -31,6 +51,16 @@ class Experiment:
     methods: Callable[[], Sequence[str]] | None = None
     seeds: bool = False
     max_epochs: bool = False
+    needs: tuple[Package, ...] = ()
+
+    def missing(self) -> str | None:
+        """Say what is to be installed first, None where all is there."""
+        lacking = [one for one in self.needs if not one.installed]
+        return (
+            f"expected {lacking[0].title}; install it with: pip install 'tvgnn[{lacking[0].extra}]'"
+            if lacking
+            else None
+        )
 
     def takes(self, option: str) -> bool:
         """Whether an option, by the name of its attribute, decides something."""

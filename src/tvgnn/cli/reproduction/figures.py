@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from tvgnn.experiments.clustering import Arrays, ClusteringJob
     from tvgnn.experiments.clustering_runner import ClusteringOutcome
-    from tvgnn.graph.graph import Graph
-    from tvgnn.records import ClusteringRecord
 
 __all__ = ["assignments", "denoising", "grid", "gtv_steps", "ring", "umap"]
 
@@ -27,7 +25,7 @@ def assignments(request: Request) -> None:
 
     for name, found in _citation_panels(request, "assignments").items():
         panels = {title: one["assignments"] for title, one in found.items()}
-        request.write_figure(f"assignments-{name}", assignment_figure(panels, _labels(request.graph(name))))
+        request.write_figure(f"assignments-{name}", assignment_figure(panels, _labels(request, name)))
 
 
 def umap(request: Request) -> None:
@@ -37,10 +35,10 @@ def umap(request: Request) -> None:
     from tvgnn.report.embedding_map import embedding_figure, umap_points
 
     for name, found in _citation_panels(request, "umap").items():
-        graph = request.graph(name)
+        labels, edges = _labels(request, name), request.drawn_graph(name).edges
         points = {title: umap_points(one["embedding"].astype(np.float32)) for title, one in found.items()}
         clusters = {title: one["labels"] for title, one in found.items()}
-        request.write_figure(f"umap-{name}", embedding_figure(points, clusters, _labels(graph), _edges(graph)))
+        request.write_figure(f"umap-{name}", embedding_figure(points, clusters, labels, edges))
 
 
 def ring(request: Request) -> None:
@@ -61,26 +59,38 @@ def denoising(request: Request) -> None:
     epochs = request.epochs(full=10_000, quick=500)
     jobs = denoising_jobs(_seeds(request), epochs, request.chosen_methods(FOUR))
     outcome = request.run(jobs)
-    panels = {title: one["assignments"] for title, one in _panels(request, "denoising", jobs, outcome).items()}
+    found = _panels(request, "denoising", jobs, outcome)
+    panels = {title.replace(", best", ",\nbest"): one["assignments"] for title, one in found.items()}
     if panels:
-        graph = request.graph(DENOISING)
-        edges = _edges(graph)
-        places = spring_positions(edges, graph.num_nodes)
-        request.write_figure("denoising", denoising_figure(places, edges, graph.x, _labels(graph), panels))
+        edges, features = request.drawn_graph(DENOISING).edges, _features(request, DENOISING)
+        places = spring_positions(edges, len(features))
+        request.write_figure(
+            "denoising", denoising_figure(places, edges, features, _labels(request, DENOISING), panels)
+        )
     _write_groups(request, "denoising", outcome)
 
 
 def gtv_steps(request: Request) -> None:
     """Total variation by number of GTV steps, and the smoothed function with its derivative."""
-    from tvgnn.experiments.gtv_steps import PAPER_STEPS, gtv_steps
+    from tvgnn.experiments.curves import CURVES_FILE, curve_jobs, run_curves, stored_curves
+    from tvgnn.experiments.gtv_steps import PAPER_STEPS
     from tvgnn.experiments.process import limited_threads
     from tvgnn.report.gtv_figures import gtv_steps_figure, smoothed_total_variation_figure
 
+    request.require_records(request.out / CURVES_FILE)
     request.write_figure("smoothed-total-variation", smoothed_total_variation_figure())
     steps = {size: count // (20 if request.quick else 1) for size, count in PAPER_STEPS.items()}
-    with limited_threads(request.workers.threads):
-        found = gtv_steps(request.graph("cora"), steps)
-    request.write_figure("gtv-steps", gtv_steps_figure(found))
+    jobs = curve_jobs("cora", steps)
+    if request.draw_only:
+        outcome = stored_curves(jobs, request.out)
+    else:
+        with limited_threads(request.workers.threads):
+            outcome = run_curves(jobs, request.out, request.environment, request.minutes())
+    request.tell(outcome.records, outcome.left)
+    curves: dict[float, dict[str, tuple[Sequence[int], Sequence[float]]]] = {}
+    for one in outcome.records:
+        curves.setdefault(one.step_size, {})[one.variant] = one.steps, one.total_variation
+    request.write_figure("gtv-steps", gtv_steps_figure(curves))
 
 
 def _point_cloud(request: Request, name: str, curve: Literal["sorted", "order"]) -> None:
@@ -90,10 +100,10 @@ def _point_cloud(request: Request, name: str, curve: Literal["sorted", "order"])
     epochs = request.epochs(full=10_000, quick=300)
     jobs = point_cloud_jobs(name, _seeds(request), epochs, request.chosen_methods(FOUR))
     outcome = request.run(jobs)
-    graph = request.graph(name)
     found = _panels(request, name, jobs, outcome)
     if found:
-        panels = {title: (graph.x, _edges(graph), one["assignments"]) for title, one in found.items()}
+        places, edges = _features(request, name), request.drawn_graph(name).edges
+        panels = {title: (places, edges, one["assignments"]) for title, one in found.items()}
         request.write_figure(name, graph_partition_figure(panels, curve=curve))
     _write_groups(request, name, outcome)
 
@@ -127,8 +137,9 @@ def _panels(
 ) -> dict[str, Arrays]:
     """Arrays of the first seed by title, in the order of the jobs; says which are missing from the figure."""
     from tvgnn.experiments.clustering_runner import read_arrays
+    from tvgnn.report.sharpness_table import run_title
 
-    drawn = {_title(job): outcome.records.get(job.key) for job in jobs if job.kept_arrays}
+    drawn = {run_title(job): outcome.records.get(job.key) for job in jobs if job.kept_arrays}
     there = {title: record for title, record in drawn.items() if record is not None and record.arrays is not None}
     missing = ", ".join(title for title in drawn if title not in there)
     if not there:
@@ -138,23 +149,12 @@ def _panels(
     return {title: read_arrays(record, request.out) for title, record in there.items()}
 
 
-def _title(run: ClusteringJob | ClusteringRecord) -> str:
-    """Method without the explanation of an ablation, with a step size that is not the paper's."""
-    from tvgnn.report.paper_figures import CLUSTERING_TITLES
-
-    step = run.settings.get("delta_coeff")
-    return CLUSTERING_TITLES[run.method].partition(":")[0] + ("" if step is None else f", 2δ = {step:g}")
-
-
 def _write_groups(request: Request, name: str, outcome: ClusteringOutcome) -> None:
     """Write a table of the finished runs by method."""
     from tvgnn.report.clustering_statistics import Runs
-    from tvgnn.report.sharpness_table import sharpness_rows
+    from tvgnn.report.sharpness_table import by_title, sharpness_rows
 
-    groups: dict[str, list[ClusteringRecord]] = {}
-    for record in outcome.records.values():
-        if record.finished:
-            groups.setdefault(_title(record), []).append(record)
+    groups = by_title(outcome.records.values())
     rows = sharpness_rows({title: Runs(tuple(records)) for title, records in groups.items()})
     request.write_table(name, [(f"{name}: mean ± deviation (lowest to highest) over the seeds", rows)])
 
@@ -163,17 +163,17 @@ def _seeds(request: Request) -> int:
     return request.seeds or (2 if request.quick else 10)
 
 
-def _edges(graph: Graph) -> NDArray[np.int64]:
-    """Both ends of the undirected edges (2, E)."""
-    import numpy as np
-
-    adjacency = graph.adjacency().tocoo()
-    once = adjacency.row < adjacency.col
-    return np.stack([adjacency.row[once], adjacency.col[once]]).astype(np.int64)
-
-
-def _labels(graph: Graph) -> NDArray[np.int64]:
+def _labels(request: Request, name: str) -> NDArray[np.int64]:
     """Class of each node; graphs without classes have none to draw."""
-    if graph.y is None:
-        raise DataError("expected a graph with classes, got one without; choose another dataset")
-    return graph.y
+    labels = request.drawn_graph(name).labels
+    if labels is None:
+        raise DataError(f"expected classes of {name}, got a graph without; choose another dataset")
+    return labels
+
+
+def _features(request: Request, name: str) -> NDArray[np.float64]:
+    """Few features of each node, such as its place."""
+    features = request.drawn_graph(name).features
+    if features is None:
+        raise DataError(f"expected places or other few features of the nodes of {name}, got none; choose another one")
+    return features

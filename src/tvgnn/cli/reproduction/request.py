@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tvgnn.cli.outcome import tell
+from tvgnn.cli.outcome import Keyed, tell
 from tvgnn.errors import DataError
 
 if TYPE_CHECKING:
@@ -17,10 +17,9 @@ if TYPE_CHECKING:
 
     from tvgnn.experiments.clustering import ClusteringEnvironment, ClusteringJob
     from tvgnn.experiments.clustering_runner import ClusteringOutcome
-    from tvgnn.experiments.plan import Job
+    from tvgnn.experiments.drawn_graphs import DrawnGraph
     from tvgnn.experiments.pool import Workers
-    from tvgnn.graph.graph import Graph
-    from tvgnn.records import ClusteringRecord, RunRecord
+    from tvgnn.records import ClusteringRecord, Record
     from tvgnn.report.cells import Cell
 
 __all__ = ["Request"]
@@ -88,9 +87,32 @@ class Request:
         """Return the time that is left for starting runs, None for any time."""
         return None if self.deadline is None else max(0.0, self.deadline - time.monotonic()) / 60
 
-    def graph(self, name: str, seed: int = 0) -> Graph:
-        """Load a graph."""
-        return self.environment.load(name, seed)
+    def drawn_graph(self, name: str) -> DrawnGraph:
+        """Return what figures need of a graph: what an earlier call kept, else loaded, but never with ``draw_only``.
+
+        Raises
+        ------
+        DataError
+            It was not kept and there is only drawing, its file is damaged, or it cannot be loaded or written.
+        """
+        from tvgnn.experiments.drawn_graphs import drawn_graph_file, keep_drawn_graph, read_drawn_graph
+
+        if not self.draw_only and not drawn_graph_file(self.out, name).exists():
+            keep_drawn_graph(self.out, name, self.environment.load(name, 0))
+        return read_drawn_graph(self.out, name)
+
+    def require_records(self, path: Path) -> None:
+        """Where there is only drawing, refuse a file of records that does not exist.
+
+        Raises
+        ------
+        DataError
+            Says what makes it.
+        """
+        if self.draw_only and not path.exists():
+            raise DataError(
+                f"{path}: expected records to draw from, found no file; without --draw-only the same command makes them"
+            )
 
     def run(self, jobs: Sequence[ClusteringJob], *, need_arrays: bool = True) -> ClusteringOutcome:
         """Make the missing runs, say which failed or are left, and return what is there.
@@ -110,12 +132,20 @@ class Request:
             There is not one record, or a folder cannot be read or written.
         """
         from tvgnn.cli.progress import run_progress
-        from tvgnn.experiments.clustering_runner import run_clusterings, stored_clusterings
+        from tvgnn.experiments.clustering_runner import RECORDS_FILE, run_clusterings, stored_clusterings
 
         if self.draw_only:
+            self.require_records(self.out / RECORDS_FILE)
             outcome = stored_clusterings(jobs, self.out, need_arrays=need_arrays)
         else:
+            drawn = dict.fromkeys(job.dataset for job in jobs if job.kept_arrays)
             with run_progress() as (start, advance):
+
+                def begin(total: int, done: int) -> None:
+                    if done < total:
+                        for name in drawn:
+                            self.drawn_graph(name)  # before the runs, so that any part of them can be drawn
+                    start(total, done)
 
                 def show(record: ClusteringRecord) -> None:
                     nmi = record.metrics.get("nmi")
@@ -124,14 +154,12 @@ class Request:
 
                 outcome = run_clusterings(
                     jobs, self.out, self.environment, workers=self.workers, minutes=self.minutes(),
-                    need_arrays=need_arrays, on_start=start, on_record=show,
+                    need_arrays=need_arrays, on_start=begin, on_record=show,
                 )  # fmt: skip
         self.tell(list(outcome.records.values()), outcome.left)
         return outcome
 
-    def tell(
-        self, records: Sequence[RunRecord] | Sequence[ClusteringRecord], left: Sequence[ClusteringJob] | Sequence[Job]
-    ) -> None:
+    def tell(self, records: Sequence[Record], left: Sequence[Keyed]) -> None:
         """Say which runs failed and how many are left.
 
         Raises
@@ -144,7 +172,8 @@ class Request:
         same = "the same command makes them"
         tell(records, left, f"without --draw-only {same}" if self.draw_only else same)
         if not records:
-            raise DataError(f"expected records of this experiment in {self.out}, found none; allow time for a run")
+            remedy = f"without --draw-only {same}" if self.draw_only else "allow time for a run"
+            raise DataError(f"expected records of this experiment in {self.out}, found none; {remedy}")
 
     def write_table(self, name: str, parts: Iterable[tuple[str, Sequence[Sequence[Cell]]]], notes: str = "") -> None:
         """Print titled tables and write them as Markdown to ``NAME.md``."""

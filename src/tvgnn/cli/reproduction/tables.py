@@ -8,6 +8,7 @@ from tvgnn.cli.reproduction.request import Request
 
 if TYPE_CHECKING:
     from tvgnn.experiments.runner import Outcome
+    from tvgnn.graph.graph import Graph
 
 __all__ = ["datasets", "table1", "table2", "times"]
 
@@ -83,7 +84,7 @@ def times(request: Request) -> None:
     if graph_sets:
         epochs = request.epochs(full=5, quick=2)
         methods = request.chosen_methods(METHODS)
-        outcome = _classify(alone, tuple(graph_sets), methods, folds=1, runs=1, max_epochs=epochs)
+        outcome = _classify(alone, tuple(graph_sets), methods, folds=1, runs=1, max_epochs=epochs, timed=True)
         parts.append(("Graph classification, time of training", classification_time_rows(outcome.records)))
         notes.append(f"Classification: {provenance(outcome.records)}.")
     if not parts:
@@ -95,39 +96,45 @@ def times(request: Request) -> None:
 def datasets(request: Request) -> None:
     """Sizes of the datasets, loaded and printed."""
     from tvgnn.datasets import load_graphs
-    from tvgnn.experiments.dataset_statistics import graph_set_size, graph_size
+    from tvgnn.experiments.dataset_statistics import SIZES_FILE, run_sizes, stored_sizes
     from tvgnn.experiments.plan import DATASETS
     from tvgnn.experiments.studies import CITATION
-    from tvgnn.report.dataset_table import graph_rows, graph_set_rows
+    from tvgnn.records import DatasetRecord
+    from tvgnn.report.dataset_table import DATASET_NOTES, dataset_parts
 
     sets = tuple(name for name in DATASETS if not (request.quick and name in _LARGE_SETS))
     wanted = request.chosen_datasets((*CITATION, *DATASETS), (*CITATION, *sets))
-    sizes = {name: graph_size(request.graph(name)) for name in wanted if name in CITATION}
-    set_sizes = {
-        name: graph_set_size(load_graphs(name, request.root, request.mirror)) for name in wanted if name in DATASETS
-    }
-    parts = []
-    if sizes:
-        parts.append(("Graphs of vertex clustering", graph_rows(sizes)))
-    if set_sizes:
-        parts.append(("Sets of graphs", graph_set_rows(set_sizes)))
-    request.write_table(
-        "datasets",
-        parts,
-        "An undirected edge counts twice. The TU sets are the cleaned ones, without isomorphic copies of a graph; the "
-        "paper's table counts all graphs.",
-    )
+    environment = request.environment
+
+    def load(name: str) -> Graph | list[Graph]:
+        return environment.load(name, 0) if name in CITATION else load_graphs(name, request.root, request.mirror)
+
+    request.require_records(request.out / SIZES_FILE)
+    if request.draw_only:
+        records = stored_sizes(wanted, request.out)
+    else:
+        records = run_sizes(wanted, request.out, load, environment.versions, environment.commit)
+    known = {record.dataset for record in records}
+    request.tell(records, [DatasetRecord(name, {}) for name in wanted if name not in known])
+    request.write_table("datasets", dataset_parts(records), DATASET_NOTES)
 
 
 def _classify(
-    request: Request, datasets: tuple[str, ...], methods: tuple[str, ...], folds: int, runs: int, max_epochs: int
+    request: Request,
+    datasets: tuple[str, ...],
+    methods: tuple[str, ...],
+    folds: int,
+    runs: int,
+    max_epochs: int,
+    timed: bool = False,
 ) -> Outcome:
     from tvgnn.cli.benchmark import run_plan
     from tvgnn.experiments.plan import Plan, Settings
-    from tvgnn.experiments.runner import stored_benchmark
+    from tvgnn.experiments.runner import RECORDS_FILE, stored_benchmark
 
-    plan = Plan(datasets, methods, tuple(range(folds)), runs, Settings(max_epochs=max_epochs))
+    plan = Plan(datasets, methods, tuple(range(folds)), runs, Settings(max_epochs=max_epochs, timed=timed))
     out = request.out / _CLASSIFICATION
+    request.require_records(out / RECORDS_FILE)
     if request.draw_only:
         outcome = stored_benchmark(plan, out)
     else:
