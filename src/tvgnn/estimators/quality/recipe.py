@@ -34,7 +34,9 @@ from tvgnn.training.loop import TrainingResult
 __all__ = ["fit_quality", "quality_bytes"]
 
 _DOUBTFUL = 0.15  # signal-to-noise ratio of neighbours below which the edges have to prove their worth
+_LITTLE = 0.15  # share of what partitions over edges explain; what exceeds chance by less is next to nothing
 _CLEARLY = 2.0  # times as much, which the nodes without edges have to say for the edges to be left aside
+_ENOUGH = 50  # nodes for each cluster; with fewer, chance explains too much to compare with
 
 
 def fit_quality(
@@ -55,8 +57,8 @@ def fit_quality(
     labels for its head (`set_discriminant`), which the paper's loss refines.
 
     Where edges are drawn with little regard to the features, means over neighbours only blur these. So where neighbours
-    hardly agree, and the nodes without their edges say more than twice as much beyond chance (`_Fit.blurred`), all runs
-    are made without edges; not if the number of GTV steps is given.
+    hardly agree, partitions over edges explain next to nothing beyond chance, and the nodes without their edges explain
+    clearly more (`_Fit.blurred`), all runs are made without edges; not if the number of GTV steps is given.
 
     Parameters:
         graph: N nodes.
@@ -151,15 +153,19 @@ class _Fit:
         return neighbor_agreement(self.graph, self.x, self.basis, random) if self.graph.num_edges else None
 
     def blurred(self, members: list[_Member], random: np.random.RandomState) -> bool:
-        """Whether one run without edges tells more than twice as much beyond chance as the runs over edges, in nats.
+        """Whether the runs over edges tell next to nothing beyond chance, and one without edges clearly more, in nats.
 
         Chance, by which partitions of noise explain something too, is what one run finds on edges whose ends are joined
         at random, and on columns dealt out anew.
         """
+        if self.graph.num_nodes < _ENOUGH * self.n_clusters:
+            return False
         rest = self.n_clusters, self.parameters, self.device, self.backend
+        over = _most(members) - _most(_Fit(rewired(self.graph, random), self.x, *rest).runs(random, 1))
+        if over > _LITTLE * _most(members):
+            return False
         alone = _most(self.runs(random, 1, over_edges=False))
         alone -= _most(_Fit(self.graph, shuffled_columns(self.x, random), *rest).runs(random, 1, over_edges=False))
-        over = _most(members) - _most(_Fit(rewired(self.graph, random), self.x, *rest).runs(random, 1))
         return alone > _CLEARLY * max(over, 0)
 
     def _see(self, random: np.random.RandomState) -> np.ndarray:
