@@ -11,6 +11,7 @@ from joblib import cpu_count
 from tvgnn.cli.reproduce import Scheduling, _workers
 from tvgnn.cli.reproduction import EXPERIMENTS, Request
 from tvgnn.experiments import classification, clustering
+from tvgnn.experiments.gtv_steps import gtv_steps
 from tvgnn.experiments.process import limited_threads
 from tvgnn.records import ClusteringRecord, RunRecord, read_records
 
@@ -83,10 +84,15 @@ def test_only_times_takes_all_cores(tvgnn, pyg, monkeypatch):
 def test_steps_of_a_figure_are_taken_with_the_threads_of_runs(tvgnn, monkeypatch):
     seen = []
     monkeypatch.setattr(clustering.PublicGraphs, "__call__", lambda self, name, seed: blocks(name, seed))
-    monkeypatch.setattr("tvgnn.experiments.gtv_steps.gtv_steps", lambda *given: seen.append(torch.get_num_threads()))
-    monkeypatch.setattr("tvgnn.report.gtv_figures.gtv_steps_figure", lambda found: 1 + int("x"))
-    tvgnn("reproduce", "fig-gtv-steps", "--out", "out")
-    assert seen == [1]
+    monkeypatch.setattr("tvgnn.experiments.gtv_steps.PAPER_STEPS", {0.311: 4})
+
+    def counted(*given, **options):
+        seen.append(torch.get_num_threads())
+        return gtv_steps(*given, **options)
+
+    monkeypatch.setattr("tvgnn.experiments.curves.gtv_steps", counted)
+    assert tvgnn("reproduce", "fig-gtv-steps", "--out", "out").code == 0
+    assert seen == [1, 1]
 
 
 def test_workers_of_a_scheduler_get_the_threads_of_a_run():

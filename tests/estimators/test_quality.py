@@ -261,7 +261,7 @@ class TestEstimator:
         noisy = topics(nodes=150, clusters=10, seed=1)  # where the refinement finds more than k-means
         usual = TVClustering(5, preset="quality", n_init=1, random_state=0).fit(noisy)
         others = {
-            "n_clusters": 2, "random_state": 1, "feature_norm": None, "max_iter": 1, "patience": 1, "tol": 1e9,
+            "n_clusters": 4, "random_state": 1, "feature_norm": None, "max_iter": 1, "patience": 1, "tol": 1e9,
             "n_init": 2, "hidden_channels": 4, "num_layers": 7, "totvar_coeff": 9.0, "balance_coeff": 9.0,
             "learning_rate": 1.0,
         }  # fmt: skip
