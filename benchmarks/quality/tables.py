@@ -23,7 +23,7 @@ def table(records: Iterable[dict[str, Any]]) -> str:
     cells: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for record in records:
         graph = record["graph"]
-        column = "citations" if graph.startswith("citations-") else graph
+        column = kind if (kind := graph.partition("-")[0]) in ("citations", "doubtful") else graph
         cells.setdefault((record["variant"], column), []).append(record)
     variants = list(dict.fromkeys(variant for variant, _ in cells))
     graphs = list(dict.fromkeys(graph for _, graph in cells))
