@@ -23,7 +23,7 @@ def test_each_fact_once():
     assert provenance([measured(), measured()]) == "commit `0123456`, 2026-01-02, 1 thread a run, cpu, torch 2"
     several = [measured(date="2026-02-01"), measured(commit="fedcba9876", threads=2, device="cuda:0")]
     assert provenance(several) == (
-        "commit `0123456`, commit `fedcba9`, 2026-01-02 to 2026-02-01, 1, 2 threads a run, cpu, cuda:0, torch 2"
+        "commit `fedcba9`, commit `0123456`, 2026-01-02 to 2026-02-01, 1, 2 threads a run, cpu, cuda:0, torch 2"
     )
 
 

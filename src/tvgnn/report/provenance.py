@@ -24,10 +24,11 @@ class _Measured(Protocol):
 
 def provenance(records: Sequence[_Measured]) -> str:
     """Return commits, days, threads, device, processor and version of torch of some runs, each once where known."""
+    in_time = sorted(records, key=lambda record: (record.date[:_DAY], record.commit or ""))  # whatever came first
     dates = sorted(record.date[:_DAY] for record in records if record.date)
     threads = _values(getattr(record, "threads", None) for record in records)
     parts = [
-        _values(f"commit `{record.commit[:_SHORT_HASH]}`" for record in records if record.commit),
+        _values(f"commit `{record.commit[:_SHORT_HASH]}`" for record in in_time if record.commit),
         " to ".join(dict.fromkeys((dates[0], dates[-1]))) if dates else "",
         f"{threads} thread{'' if threads == '1' else 's'} a run" if threads else "",
         _values(getattr(record, "device", None) for record in records),
