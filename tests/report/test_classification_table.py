@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 from rich.console import Console
 from scipy import stats
 
+from tvgnn.cli.record_tables import Classification
 from tvgnn.errors import DataError
 from tvgnn.experiments.plan import DATASETS, METHODS
 from tvgnn.records import RunRecord, compact, read_records
 from tvgnn.report.classification_statistics import Summary, blocks, summarize, welch
-from tvgnn.report.classification_table import classification_tables, markdown, written
+from tvgnn.report.classification_table import classification_tables, markdown
 from tvgnn.report.paper_figures import ACCURACY, DATASET_TITLES, METHOD_TITLES, P_VALUES
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -205,23 +206,23 @@ def test_the_terminal_shows_the_same_figures():
 
 def test_a_page_keeps_what_is_outside_the_markers():
     page = "before\n<!-- begin classification -->\nformer table\n<!-- end classification -->\nafter\n"
-    text = written(page, runs([0.5]))
+    text = Classification(runs([0.5])).written(page)
     assert text.startswith("before\n<!-- begin classification -->\n\nReadout linear")
     assert text.endswith("\n\n<!-- end classification -->\nafter\n")
     assert "former" not in text
-    assert written(text, runs([0.5])) == text
+    assert Classification(runs([0.5])).written(text) == text
 
 
 @pytest.mark.parametrize("marker", ["begin", "end"])
 def test_a_page_without_markers_is_refused(marker):
     page = "<!-- begin classification -->\n<!-- end classification -->"
     with pytest.raises(DataError, match="<!-- begin classification --> and <!-- end classification --> once each"):
-        written(page.replace(marker, "x"), [])
+        Classification([]).written(page.replace(marker, "x"))
 
 
 def test_the_committed_page_and_records_belong_together():
     records = read_records(RECORDS, RunRecord) if RECORDS.exists() else []
-    assert written(PAGE.read_text(encoding="utf-8"), records) == PAGE.read_text(encoding="utf-8")
+    assert Classification(records).written(PAGE.read_text(encoding="utf-8")) == PAGE.read_text(encoding="utf-8")
     if RECORDS.exists():
         assert compact(records) == RECORDS.read_text(encoding="utf-8")
         assert RECORDS.stat().st_size < 300_000

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +24,7 @@ _Part = tuple[str, Sequence[Sequence["Cell"]]]
 
 
 @dataclass(frozen=True)
-class Kind:
+class Kind(ABC):
     """Records of one kind.
 
     Attributes
@@ -35,17 +36,17 @@ class Kind:
 
     records: Sequence[Any]
 
+    @abstractmethod
     def tables(self) -> list[Table]:
         """Return them for a terminal."""
-        raise NotImplementedError
 
     def note(self) -> str:
         """Say what the tables leave out; empty where that is nothing."""
         return ""
 
+    @abstractmethod
     def blocks(self) -> Mapping[str, str]:
         """Return the Markdown of each block of a page that these records fill, by the name of its markers."""
-        raise NotImplementedError
 
     def written(self, page: str) -> str:
         """Return a page with the tables between their markers.

@@ -11,9 +11,9 @@ from tvgnn.records import RunRecord
 from tvgnn.report.cells import MISSING, Cell, markdown_table, plain, rich_table
 from tvgnn.report.classification_statistics import Block, Summary, blocks, welch
 from tvgnn.report.paper_figures import ACCURACY, DATASET_TITLES, METHOD_TITLES, P_VALUES
-from tvgnn.report.provenance import between_markers, provenance
+from tvgnn.report.provenance import provenance
 
-__all__ = ["classification_tables", "markdown", "written"]
+__all__ = ["classification_tables", "markdown"]
 
 _DATASETS = "MUTAG,PROTEINS,NCI1,Mutagenicity,bench-easy-small,bench-hard-small"
 _PROGRAM = ("tvgnn", "benchmark", "classification")
@@ -59,11 +59,6 @@ def classification_tables(records: Iterable[RunRecord]) -> list[Table]:
         As for `markdown`.
     """
     return [rich_table(list(_rows(block)), _heading(block)) for block in blocks(records) if block.summaries]
-
-
-def written(page: str, records: Iterable[RunRecord]) -> str:
-    """Return a page with the text between its markers ``classification`` replaced by that of `markdown`."""
-    return between_markers(page, "classification", markdown(records))
 
 
 def _rows(block: Block) -> Iterator[list[Cell]]:
