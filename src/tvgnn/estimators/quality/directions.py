@@ -23,6 +23,7 @@ __all__ = [
 
 _RANKS = (32, 128, 256)  # of the features before the eigenproblem, whose time grows with the cube
 _ROWS_PER_RANK = 4  # fewer rows do not determine a covariance of that rank
+_FEW = 16  # components are always kept: a dozen nodes have many of equal variance, and a cut among those is arbitrary
 _RIDGE = 0.1  # of the mean variance, added to the noise: no direction is trusted beyond a ratio of 10 to 1
 
 
@@ -45,7 +46,8 @@ class Directions:
 def principal_components(x: Any, random: np.random.RandomState) -> tuple[np.ndarray, np.ndarray]:
     """Reduce features to the components that directions are looked for in.
 
-    Chance correlates neighbours in some of many dimensions, so there are at most 256, and at least four nodes for each.
+    Chance correlates neighbours in some of many dimensions, so there are at most 256, and at least four nodes for each
+    beyond the first 16.
 
     Parameters:
         x: (N, F) prepared features, dense or CSR.
@@ -55,7 +57,8 @@ def principal_components(x: Any, random: np.random.RandomState) -> tuple[np.ndar
         The axes (F, r) and the components (N, r), float32, largest variance first.
 
     """
-    highest = max(1, min(_RANKS[-1], x.shape[1], x.shape[0] // _ROWS_PER_RANK))
+    determined = max(x.shape[0] // _ROWS_PER_RANK, min(_FEW, x.shape[0] - 1), 1)
+    highest = min(_RANKS[-1], x.shape[1], determined)
     axes = randomized_svd(x, highest, random_state=random)[2] if highest < x.shape[1] else _rotation(x)
     basis = axes.T.astype(np.float32)
     return basis, np.asarray(x @ basis, dtype=np.float32)
