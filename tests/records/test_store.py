@@ -85,6 +85,13 @@ def test_values_of_another_type_name_the_line_and_the_field(path, field, says):
         read_records(path, RunRecord)
 
 
+def test_a_line_without_names_is_named(path):
+    write(path, FIRST)
+    path.write_bytes(path.read_bytes() + b"[1, 2]\n")
+    with pytest.raises(DataError, match="line 2: expected a RunRecord: a line holds list, not fields by name"):
+        read_records(path, RunRecord)
+
+
 @pytest.mark.parametrize("metrics", [{"nmi": "0.5"}, {"nmi": None}, {"cluster_sizes": [1, 2]}, [0.5]])
 def test_metrics_are_numbers(path, metrics):
     record = ClusteringRecord("cora", "tvgnn", 0, "f", {}, 7, metrics={"nmi": 1})
@@ -168,6 +175,23 @@ def test_a_committed_file_is_small_sorted_and_complete(path):
     ]  # fmt: skip
     assert path.read_text().splitlines()[1] == '{"run": 1, "test_accuracy": 0.5}'
     assert compact(read_records(path, RunRecord)) == path.read_text()
+
+
+def test_metrics_of_the_same_names_are_a_list_of_values(path):
+    first = ClusteringRecord("cora", "tvgnn", 0, "f", {}, 7, metrics={"nmi": 0.5, "acc": 0.25})
+    records = [
+        first, replace(first, seed=1, metrics={"nmi": 1, "acc": 0.5}), replace(first, seed=2, metrics={"acc": 1}),
+        replace(first, seed=3, metrics={"acc": 0.75}),
+    ]  # fmt: skip
+    path.parent.mkdir()
+    path.write_text(compact(records))
+    assert [line.partition('"metrics": ')[2] for line in path.read_text().splitlines()[1:]] == [
+        "[1, 0.5]}", '{"acc": 1}}', "[0.75]}",
+    ]  # fmt: skip
+    assert read_records(path, ClusteringRecord) == records
+    path.write_text(path.read_text().replace("[1, 0.5]", "[1]"))
+    with pytest.raises(DataError, match=r"line 2: .*expected values of nmi, acc, got 1 of them"):
+        read_records(path, ClusteringRecord)
 
 
 def test_what_tells_runs_apart_is_kept_exactly(path):

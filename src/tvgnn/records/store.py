@@ -157,7 +157,8 @@ def latest(records: Iterable[R]) -> list[R]:
 def compact(records: Iterable[Record]) -> str:
     """Lines for a file that is committed: the latest of each run, sorted, numbers to five digits, days for dates.
 
-    A field that equals that of the line before is left out.
+    A field that equals that of the line before is left out. A dictionary with the names of the one before is a list of
+    its values.
     """
     lines: list[str] = []
     before: dict[str, Any] = {}
@@ -167,10 +168,28 @@ def compact(records: Iterable[Record]) -> str:
             name: value if name in _EXACT else _rounded(value)
             for name, value in asdict(replace(record, date=record.date[:_DAY])).items()
         }
-        changed = {name: value for name, value in fields.items() if name not in before or before[name] != value}
+        changed = {
+            name: _without_names(value, before.get(name))
+            for name, value in fields.items()
+            if name not in before or before[name] != value
+        }
         lines.append(json.dumps(changed, allow_nan=False) + "\n")
         before = fields
     return "".join(lines)
+
+
+def _without_names(value: Any, before: Any) -> Any:
+    same_names = isinstance(value, dict) and isinstance(before, dict) and list(value) == list(before)
+    return list(value.values()) if same_names else value
+
+
+def _with_names(value: Any, before: Any) -> Any:
+    """Undo `_without_names`; no field that holds a dictionary ever holds a list."""
+    if not (isinstance(value, list) and isinstance(before, dict)):
+        return value
+    if len(value) != len(before):
+        raise ValueError(f"expected values of {', '.join(before)}, got {len(value)} of them")
+    return dict(zip(before, value, strict=True))
 
 
 def _rounded(value: Any) -> Any:
@@ -184,7 +203,10 @@ def _parse(content: bytes, path: Path, kind: type[R]) -> list[R]:
     records = []
     for number, line in enumerate(content.split(b"\n")[:-1], start=1):
         try:
-            fields = fields | json.loads(line, parse_constant=not_a_number)
+            changed = json.loads(line, parse_constant=not_a_number)
+            if not isinstance(changed, dict):
+                raise ValueError(f"a line holds {type(changed).__name__}, not fields by name")
+            fields = fields | {name: _with_names(value, fields.get(name)) for name, value in changed.items()}
             check_fields(fields, kind)
             records.append(kind(**fields))
         except (ValueError, TypeError, RecursionError) as error:
