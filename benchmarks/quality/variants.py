@@ -56,7 +56,7 @@ VARIANTS = {
     "recipe": Variant({"preset": "quality"}),
     "one run": Variant(_ONE_RUN),
     "means (GCN) for GTV steps": Variant(
-        _ONE_RUN, lambda: patch.object(candidates, "_mean_distance", lambda z, adjacency: _AVERAGES)
+        _ONE_RUN, lambda: patch.object(candidates, "_mean_distance", lambda *_: _AVERAGES)
     ),
     "columns not weighed": Variant(_ONE_RUN, lambda: patch.object(candidates, "_weighted", _unweighted)),
     "without refinement": Variant(_ONE_RUN, lambda: patch.object(recipe, "refine", _kmeans_only)),

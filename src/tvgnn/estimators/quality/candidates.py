@@ -6,8 +6,7 @@ import warnings
 from dataclasses import dataclass
 
 import numpy as np
-import torch
-from sklearn.cluster import KMeans
+from sklearn.cluster import KMeans, kmeans_plusplus
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 from torch import Tensor
@@ -87,9 +86,10 @@ def best_candidate(
     thresholds: list[float] = []
     best: Candidate | None = None  # set in the first round
     tried: dict[int, float] = {}
+    ends = _ends(averaging)
     for steps in grid:
         while len(thresholds) < steps:
-            thresholds.append(_mean_distance(z, averaging))
+            thresholds.append(_mean_distance(z, *ends))
             z = gtv_step(z, averaging, thresholds[-1], thresholds[-1], backend=backend)
         mean, scale, given = _weighted(z.cpu().numpy(), ratios)
         better = False
@@ -113,17 +113,34 @@ def best_candidate(
 
 def _clustered(embedding: np.ndarray, n_clusters: int, random: np.random.RandomState) -> KMeans:
     """K-means of the best of many starts; on large graphs the starts are compared on a sample, and the best goes on."""
-    starts = KMeans(n_clusters, n_init=_STARTS, random_state=random)
     size = min(len(embedding), max(_SAMPLE, 100 * n_clusters))
     threads = 1 if size * embedding.shape[1] * n_clusters < _WORTH_THREADS else None
     with threadpool_limits(threads), warnings.catch_warnings():
         # Fewer distinct rows than clusters: the estimator says so once, at the end
         warnings.simplefilter("ignore", ConvergenceWarning)
         if len(embedding) <= _SAMPLE:
-            return starts.fit(embedding)
+            return _best_of_many(embedding, n_clusters, random)
         chosen = random.choice(len(embedding), size, replace=False)
-        centers = starts.fit(embedding[chosen]).cluster_centers_
+        centers = _best_of_many(embedding[chosen], n_clusters, random).cluster_centers_
         return KMeans(n_clusters, init=centers, n_init=1).fit(embedding)
+
+
+def _best_of_many(embedding: np.ndarray, n_clusters: int, random: np.random.RandomState) -> KMeans:
+    """K-means of the least inertia from many starts.
+
+    The same as ``KMeans(n_init=_STARTS)``, in half the time for 70 clusters and three quarters for 40: that brings
+    float32 to float64 anew, piece by piece, for every centre that it draws.
+    """
+    precise = embedding.astype(np.float64)
+    lengths = np.einsum("ij,ij->i", precise, precise)
+    best: KMeans | None = None
+    for _ in range(_STARTS):
+        start = kmeans_plusplus(precise, n_clusters, x_squared_norms=lengths, random_state=random)[0]
+        found = KMeans(n_clusters, init=start.astype(embedding.dtype), n_init=1).fit(embedding)
+        if best is None or found.inertia_ < best.inertia_:
+            best = found
+    assert best is not None
+    return best
 
 
 def _weighted(z: np.ndarray, ratios: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -145,12 +162,15 @@ def _of_length_one(rows: np.ndarray) -> np.ndarray:
     return rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), np.float32(1e-12))
 
 
-def _mean_distance(z: Tensor, adjacency: Adjacency) -> float:
-    """Mean L1 distance over the edges, 1 where nothing differs; a sample of edges on large graphs."""
-    entries = adjacency.num_entries
-    rows = adjacency.rows()
-    chosen = torch.arange(0, entries, max(1, entries // 200_000), device=rows.device)
-    if not chosen.numel():
+def _ends(adjacency: Adjacency) -> tuple[Tensor, Tensor]:
+    """Both ends of the edges; of a sample of them on large graphs."""
+    chosen = slice(None, None, max(1, adjacency.num_entries // 200_000))
+    return adjacency.rows()[chosen], adjacency.indices[chosen].long()
+
+
+def _mean_distance(z: Tensor, sources: Tensor, targets: Tensor) -> float:
+    """Mean L1 distance over the edges, 1 where nothing differs."""
+    if not sources.numel():
         return 1.0
-    distance = (z[rows[chosen]] - z[adjacency.indices[chosen].long()]).abs().sum(1).mean().item()
+    distance = (z[sources] - z[targets]).abs_().sum(1).mean().item()
     return distance if distance > 0 else 1.0
