@@ -5,10 +5,10 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import ArpackNoConvergence
 
 from tvgnn.errors import GraphError
+from tvgnn.graph.components import component_vectors, default_width
 from tvgnn.graph.leading_eigenvectors import leading_eigenvectors
 from tvgnn.wording import setting
 
@@ -17,7 +17,7 @@ __all__ = ["StructuralKind", "structural_features"]
 StructuralKind = Literal["degree", "spectral", "ones"]
 
 _DEFAULT_ONE_HOT = 64
-_DEFAULT_SPECTRAL = 16
+_DEFAULT_SPECTRAL = (16, 64)  # more than 16 for components only
 
 
 def structural_features(adjacency: Any, kind: StructuralKind, dim: int | None = None) -> Any:
@@ -31,9 +31,12 @@ def structural_features(adjacency: Any, kind: StructuralKind, dim: int | None = 
         ``"degree"``: one-hot of the number of neighbours, as the paper does for graphs without attributes; degrees of
         ``dim - 1`` and more share the last column. A CSR array. ``"spectral"``: the ``dim`` leading eigenvectors of
         ``D^-1/2 A D^-1/2`` orthogonal to the trivial ``sqrt(d)``, each with unit mean square and its largest entry
-        positive; isolated nodes are zero rows. ``"ones"``: constant columns.
+        positive; isolated nodes are zero rows. Of several components, those of a fair size have a column each; the
+        rest share few (see `component_vectors`), so that columns are left for what is within the large ones.
+        ``"ones"``: constant columns.
     dim
-        Number of columns. Default: degree ``max degree + 1`` but at most 64, spectral ``min(16, N - 1)``, ones 1.
+        Number of columns. Default: degree ``max degree + 1`` but at most 64; spectral 16, or as many as there are
+        components of N / 256 nodes and more, but at most 64 and below N; ones 1.
 
     Returns
     -------
@@ -66,7 +69,7 @@ def _one_hot_degree(degree: npt.NDArray[Any], dim: int | None) -> Any:
 
 def _spectral(adjacency: Any, dim: int | None) -> npt.NDArray[np.float64]:
     num_nodes = adjacency.shape[0]
-    width = min(_DEFAULT_SPECTRAL, num_nodes - 1) if dim is None else dim
+    width = min(default_width(adjacency, *_DEFAULT_SPECTRAL), num_nodes - 1) if dim is None else dim
     if not 1 <= width < num_nodes:
         raise GraphError(
             f"spectral features need 1 <= dim < number of nodes, got {setting('dim', width)} for {num_nodes} nodes"
@@ -74,20 +77,18 @@ def _spectral(adjacency: Any, dim: int | None) -> npt.NDArray[np.float64]:
     degree = np.asarray(adjacency.sum(axis=1, dtype=np.float64)).ravel()
     root = np.sqrt(degree)
     inverse_root = np.divide(1.0, root, out=np.zeros(num_nodes), where=root > 0)
-    trivial = root / max(float(np.linalg.norm(root)), np.finfo(np.float64).tiny)
     scaling = sp.dia_array((inverse_root[None, :], [0]), shape=adjacency.shape)
     normalized = (scaling @ adjacency.astype(np.float64) @ scaling).tocsr()
-
-    # Repeated eigenvalues need full accuracy: on a ring the sine of each frequency was missed beside its cosine. Those
-    # of components are no loss: one vector has another value on each of them, and all of them would fill every column.
-    tol = 0.0 if connected_components(normalized, directed=False, return_labels=False) == 1 else 1e-6
-    try:
-        vectors = leading_eigenvectors(normalized, width, np.random.default_rng(0), skipped=trivial, tol=tol)
-    except ArpackNoConvergence as error:
-        raise GraphError(
-            f"the eigensolver for spectral features did not converge ({error}): use a smaller dim, or 'degree'"
-        ) from None
-    vectors = vectors[:, ::-1][:, :width]  # eigenvalues come in ascending order
+    between, known = component_vectors(normalized, root, width)
+    vectors = between
+    if between.shape[1] < width:
+        try:
+            within = leading_eigenvectors(normalized, width - between.shape[1], np.random.default_rng(0), skipped=known)
+        except ArpackNoConvergence as error:
+            raise GraphError(
+                f"the eigensolver for spectral features did not converge ({error}): use a smaller dim, or 'degree'"
+            ) from None
+        vectors = np.hstack([between, within[:, ::-1]])  # eigenvalues come in ascending order
     peaks = vectors[np.abs(vectors).argmax(axis=0), np.arange(width)]
     features = vectors * (np.sign(peaks) * np.sqrt(num_nodes))
     features[degree == 0] = 0.0

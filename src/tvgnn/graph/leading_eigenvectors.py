@@ -20,12 +20,11 @@ _LAST_RESTARTS = 1000
 _FILL = 2**27  # entries of a triangular factor at most, by a bound that minimum degree stays far below
 _PEELED = 64  # rounds in which leaves, which fill nothing, are taken off before the bound is computed
 _DISTANCE = 1e-6  # of the shift from the bound of the spectrum
+_BELOW = 3.0  # moves an eigenvalue from within [-1, 1] to below all others
 _POWERS = 30  # products that sharpen the bound of the spectrum
 
 
-def leading_eigenvectors(
-    matrix: Any, k: int, random: Any, *, skipped: Floats | None = None, tol: float = 0.0
-) -> Floats:
+def leading_eigenvectors(matrix: Any, k: int, random: Any, *, skipped: sp.csr_array | None = None) -> Floats:
     """Eigenvectors of the k largest eigenvalues, the largest last.
 
     Lanczos finds them quickly where the k-th is well apart from the next. On rings, chains and meshes it does not, but
@@ -36,8 +35,7 @@ def leading_eigenvectors(
         matrix: (N, N) symmetric CSR float64 without negative entries, spectrum within [-1, 1].
         k: vectors, below N.
         random: draws the start, by ``standard_normal``; large matrices only.
-        skipped: (N,) an eigenvector of length 1, or zeros, that is left out.
-        tol: of Lanczos, as in ``scipy.sparse.linalg.eigsh``; above 0 it may miss copies of repeated eigenvalues.
+        skipped: (N, C) orthonormal eigenvectors that are left out.
 
     Returns:
         (N, k), orthonormal columns.
@@ -47,25 +45,28 @@ def leading_eigenvectors(
 
     """
     nodes = matrix.shape[0]
-    away = np.zeros(nodes) if skipped is None else skipped
     if nodes <= max(_DENSE_LIMIT, 2 * k + 1):
-        return np.asarray(np.linalg.eigh(matrix.toarray() - 2.0 * np.outer(away, away))[1][:, -k:])
+        dense = matrix.toarray()
+        if skipped is not None:
+            dense -= _BELOW * (skipped @ skipped.T).toarray()
+        return np.asarray(np.linalg.eigh(dense)[1][:, -k:])
     operator = matrix
     if skipped is not None:
-        # Moving its eigenvalue below the others leaves these, and keeps those of further components
         operator = LinearOperator(
-            matrix.shape, matvec=lambda v: matrix @ v.ravel() - 2.0 * away * (away @ v.ravel()), dtype=np.float64
+            matrix.shape,
+            matvec=lambda v: matrix @ v.ravel() - _BELOW * (skipped @ (skipped.T @ v.ravel())),
+            dtype=np.float64,
         )
-    options = {"k": k, "which": "LA", "v0": random.standard_normal(nodes), "tol": tol}
+    options = {"k": k, "which": "LA", "v0": random.standard_normal(nodes), "tol": 0.0}
     try:
         return np.asarray(eigsh(operator, maxiter=_FIRST_RESTARTS, **options)[1])
     except ArpackNoConvergence:
         if _fill_bound(matrix) <= _FILL:
-            return _by_inverse(matrix, k, away, options)
+            return _by_inverse(matrix, skipped, options)
         return np.asarray(eigsh(operator, ncv=min(nodes - 1, max(6 * k, 60)), maxiter=_LAST_RESTARTS, **options)[1])
 
 
-def _by_inverse(matrix: Any, k: int, skipped: Floats, options: dict[str, Any]) -> Floats:
+def _by_inverse(matrix: Any, skipped: sp.csr_array | None, options: dict[str, Any]) -> Floats:
     """Lanczos on ``(s I - M)^-1``, s just above the spectrum, which sets its end apart."""
     nodes = matrix.shape[0]
     shift = _bound(matrix) + _DISTANCE
@@ -74,7 +75,7 @@ def _by_inverse(matrix: Any, k: int, skipped: Floats, options: dict[str, Any]) -
     inverse = LinearOperator(
         matrix.shape, matvec=lambda v: -_without(factor.solve(_without(v.ravel(), skipped)), skipped), dtype=np.float64
     )
-    options = options | {"which": "LM", "tol": 0.0, "ncv": min(nodes - 1, max(4 * k, 40))}
+    options = options | {"which": "LM", "ncv": min(nodes - 1, max(4 * options["k"], 40))}
     values, vectors = eigsh(matrix, sigma=shift, OPinv=inverse, **options)
     return np.asarray(vectors[:, np.argsort(values)])
 
@@ -90,8 +91,8 @@ def _bound(matrix: Any) -> float:
     return bound
 
 
-def _without(vector: Floats, skipped: Floats) -> Floats:
-    return vector - skipped * (skipped @ vector)
+def _without(vector: Floats, skipped: sp.csr_array | None) -> Floats:
+    return vector if skipped is None else vector - skipped @ (skipped.T @ vector)
 
 
 def _fill_bound(matrix: Any) -> int:
