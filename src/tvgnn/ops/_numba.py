@@ -7,6 +7,7 @@ on the number of threads: results are bitwise the same for any number of them.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numba
@@ -17,6 +18,8 @@ from numba import njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 from torch import Tensor
+
+from tvgnn.ops._machine_code import MachineCodeCache
 
 __all__ = [
     "FASTMATH",
@@ -61,8 +64,14 @@ _PREFETCHED = 1024  # columns of a row; the hardware follows longer rows by itse
 _SOUGHT = ("comprehension", "reduction", "inplace_binop", "setitem", "numpy", "stencil", "fusion")
 _PRANGE_ONLY = {"prange": True, **dict.fromkeys(_SOUGHT, False)}
 
-kernel = njit(parallel=_PRANGE_ONLY, fastmath=FASTMATH, error_model="numpy", cache=True, nogil=True)
 inline = njit(fastmath=FASTMATH, error_model="numpy", cache=True, nogil=True)
+
+
+def kernel(function: Callable[..., Any]) -> Any:
+    """Compile a function that Python calls, and no compiled function does."""
+    compiled = njit(parallel=_PRANGE_ONLY, fastmath=FASTMATH, error_model="numpy", nogil=True)(function)
+    compiled._cache = MachineCodeCache(function)
+    return compiled
 
 
 def as_array(tensor: Tensor) -> np.ndarray:

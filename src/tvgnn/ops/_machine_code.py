@@ -1,0 +1,93 @@
+"""Compiled kernels on disk as machine code that is linked and called, without numba's compiler.
+
+numba's own cache keeps what another function could be compiled with: to read a first kernel from it, numba fills its
+tables of everything that it can compile and has LLVM compile its runtime, which takes 46 MB and most of a second. No
+kernel is called by another, so of each only its code is kept here, with the names that calling it needs.
+"""
+
+from __future__ import annotations
+
+import sys
+from functools import cache
+from typing import Any
+
+from llvmlite import binding
+from numba import _dynfunc
+from numba.core import compiler
+from numba.core.caching import Cache, CompileResultCacheImpl
+from numba.core.runtime import _nrt_python
+
+__all__ = ["MachineCodeCache"]
+
+_Saved = tuple[bytes, str, str, list[tuple[str, list[Any]]], Any, list[str]]
+
+
+class _MachineCode(CompileResultCacheImpl):
+    """What is saved of a compiled kernel, and how it becomes one again."""
+
+    def __init__(self, function: Any) -> None:
+        super().__init__(function)
+        self._function = function
+
+    def get_filename_base(self, fullname: str, abiflags: str) -> str:
+        """Tell the files from those of numba's own cache, which earlier versions left in the same folder."""
+        return f"code-{super().get_filename_base(fullname, abiflags)}"
+
+    def reduce(self, cres: Any) -> _Saved:
+        """Take the code, the names in it of what Python calls and of its environment, and what linking it needs."""
+        library, description = cres.library, cres.fndesc
+        module = library._final_module
+        declared = [*module.functions, *module.global_variables]
+        return (
+            library._get_compiled_object(),
+            description.llvm_cpython_wrapper_name,
+            cres.target_context.get_env_name(description),
+            [(environment.env_name, list(environment.consts)) for environment in cres._find_referenced_environments()],
+            cres.signature,
+            [one.name for one in declared if one.is_declaration and not one.name.startswith("llvm.")],
+        )
+
+    def rebuild(self, target_context: Any, payload: _Saved) -> Any:
+        """Link the code and return what a dispatcher needs to call it."""
+        code, wrapper, own, environments, signature, external = payload
+        function = self._function
+        _name_runtime()
+        if any(binding.address_of_symbol(name) is None for name in external):
+            target_context.refresh()  # LLVM ends the process where a name stays unknown; this names all that numba has
+        codegen = target_context.codegen()
+        # Neither as a module, which would have to be read, nor finished by finalize_object(), which runs the compiler
+        codegen._engine._ee.add_object_file(binding.ObjectFileRef.from_data(code))
+        address = codegen._engine.get_function_address(wrapper)
+        kept = {}
+        for name, constants in environments:
+            kept[name] = _dynfunc.Environment(function.__globals__)
+            kept[name].consts.extend(constants)
+            codegen.set_env(name, kept[name])
+        entry = _dynfunc.make_function(
+            sys.modules[function.__module__],
+            function.__name__,
+            function.__doc__ or "",
+            address,
+            kept[own],
+            tuple(kept.values()),
+        )
+        # objectmode: not offered to other functions, which would have to be compiled with its module
+        return compiler.compile_result(signature=signature, entry_point=entry, objectmode=True)
+
+
+class MachineCodeCache(Cache):
+    """Takes the place of a dispatcher's own cache."""
+
+    _impl_class = _MachineCode
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Return the kernel for arguments of these types, or None; unlike numba, prepare nothing for compilation."""
+        with self._guard_against_spurious_io_errors():
+            return self._load_overload(sig, target_context)
+
+
+@cache
+def _name_runtime() -> None:
+    """Tell the linker where numba's memory management lies, as numba does when it prepares for compilation."""
+    for name, address in _nrt_python.c_helpers.items():
+        binding.add_symbol(name if name.startswith("_") else f"NRT_{name}", address)

@@ -1,0 +1,98 @@
+"""Kernels from the cache are the compiled ones, and taking them from there leaves numba's compiler alone."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from numba.core import types
+
+from tvgnn.ops._activation import RELU, _activation_gradient
+
+SCRIPT = """
+import sys
+import torch
+from numba.core.runtime import rtsys
+from tvgnn.ops._activation import ELU, _activation_gradient, activation_gradient
+
+def run(dtype):
+    torch.manual_seed(0)
+    out, grad = torch.randn(2, 40_000, 3, dtype=dtype)
+    return activation_gradient(grad, out, ELU, torch.empty_like(out)).tolist()
+
+print(run(torch.float32), sum(_activation_gradient.stats.cache_hits.values()), rtsys._init)
+print(run(torch.float64) if "other" in sys.argv else None, run(torch.float32))
+"""
+
+
+def run(folder, *arguments):
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT, *arguments],
+        env={**os.environ, "NUMBA_CACHE_DIR": str(folder)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    first, second = done.stdout.splitlines()
+    sums, hits, prepared = first.rsplit(" ", 2)
+    return sums, int(hits), prepared == "True", second
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("kernels")
+
+
+@pytest.fixture(scope="module")
+def compiled(folder):
+    return run(folder)
+
+
+def test_first_process_compiles(compiled):
+    _, hits, prepared, _ = compiled
+    assert hits == 0
+    assert prepared
+
+
+def test_next_process_takes_the_same_code_without_preparing_for_compilation(compiled, folder):
+    sums, hits, prepared, _ = run(folder)
+    assert sums == compiled[0]
+    assert hits == 1
+    assert not prepared
+
+
+def test_other_types_are_compiled_beside_what_was_in_the_cache(compiled, folder):
+    sums, hits, _, second = run(folder, "other")
+    assert sums == compiled[0]
+    assert hits == 1
+    assert second.endswith(sums)
+
+
+class RecordingContext:
+    """A target context that counts how often it prepares for compilation."""
+
+    def __init__(self, context):
+        self.context, self.refreshed = context, 0
+
+    def codegen(self):
+        return self.context.codegen()
+
+    def refresh(self):
+        self.refreshed += 1
+
+
+@pytest.mark.parametrize(("unknown", "refreshed"), [([], 0), (["tvgnn_knows_no_such_name"], 1)])
+def test_names_that_the_linker_lacks_make_numba_tell_all_it_has(unknown, refreshed):
+    rows = np.ones((2, 3), np.float32)
+    _activation_gradient(rows, rows, RELU, rows.copy(), np.zeros((1, 3), np.float32))  # is in the cache now
+    matrix = types.Array(types.float32, 2, "C")
+    key = (matrix, matrix, types.int64, matrix, matrix)
+    cache, context = _activation_gradient._cache, _activation_gradient.targetctx
+    *saved, external = cache._cache_file.load(cache._index_key(key, context.codegen()))
+    recording = RecordingContext(context)
+    entry = cache._impl.rebuild(recording, (*saved, external + unknown)).entry_point
+    result, sums = np.empty_like(rows), np.zeros((1, 3), np.float32)
+    entry(rows, rows, RELU, result, sums)
+    assert recording.refreshed == refreshed
+    assert sums.tolist() == [[2, 2, 2]]
