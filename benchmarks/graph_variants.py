@@ -213,7 +213,7 @@ def graph_variant(name: str, problem: GraphProblem) -> GraphVariant:
 def _ours(problem: GraphProblem, pooling: str, own_threads: bool) -> GraphVariant:
     """Train by the loop and with the batches, the network and the threads of `TVGraphClassifier`."""
     network, training = problem.network(pooling), problem.training(pooling)
-    collection, encoded = problem.collection, torch.from_numpy(problem.targets)
+    collection, encoded, order = problem.collection, torch.from_numpy(problem.targets), problem.order
 
     def losses(numbers: npt.NDArray[np.int64]) -> dict[str, Tensor]:
         outputs, others = network(collection.batch(numbers).to("cpu"))
@@ -231,12 +231,12 @@ def _ours(problem: GraphProblem, pooling: str, own_threads: bool) -> GraphVarian
             return 0.0
 
         with problem.threads(pooling) if own_threads else nullcontext():
-            train_on_batches(network, loss_of, validation_loss, problem.order, training, _AsGiven())
+            train_on_batches(network, loss_of, validation_loss, order, training, _AsGiven())
         return clock.milliseconds / problem.timed_batches
 
     def first() -> dict[str, float]:
         with _in_double(network):
-            return _numbers(losses(problem.order[:BATCH]))
+            return _numbers(losses(order[:BATCH]))
 
     return GraphVariant(turn, first)
 

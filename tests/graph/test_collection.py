@@ -63,12 +63,36 @@ def test_what_cannot_be_collected_is_named(graphs, message):
         GraphCollection(graphs)
 
 
-def test_zeros_and_ones_are_kept_as_bytes_and_given_as_floats():
+def test_empty_batch_of_weighted_graphs():
+    weighted = Graph.from_edges([0], [1], [0.5], x=[[1.0], [2.0]])
+    assert GraphCollection([weighted]).batch([]).edge_weight.shape == (0,)
+
+
+def test_features_of_the_graphs_are_not_copied_but_prepared_once():
     pair = Graph.from_edges([0], [1], x=np.eye(2))
-    batch = GraphCollection([pair, pair]).batch([1])
-    assert GraphCollection([pair, pair])._x.dtype == np.uint8
-    assert batch.x.dtype == torch.float32
-    assert batch.x.tolist() == [[1, 0], [0, 1]]
-    one_differs = GraphCollection([pair, Graph.from_edges([0], [1], x=[[0.5, 0], [0, 1]])])
-    assert one_differs.batch([1, 0]).x.tolist() == [[0.5, 0], [0, 1], [1, 0], [0, 1]]
-    assert GraphCollection([pair], lambda rows: rows * 3).batch([0]).x.tolist() == [[3, 0], [0, 3]]
+    assert np.shares_memory(GraphCollection([pair])._x[0], pair.x)
+    called = []
+    collection = GraphCollection([pair, pair], lambda rows: called.append(1) or rows * 3)
+    for _ in range(2):
+        assert collection.batch([0]).x.tolist() == [[3, 0], [0, 3]]
+    assert len(called) == 2
+
+
+@pytest.mark.parametrize("convert", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("prepare", [None, lambda rows: (rows - 0.1).astype(np.float32)])
+def test_features_are_float32_and_as_exact_in_any_company(convert, prepare):
+    times = 1_700_000_000 + np.arange(3.0)[:, None]
+    exact = Graph.from_edges([0, 1], [1, 2], x=convert(times), dtype="float64")
+    rough = Graph.from_edges([0], [1], x=convert([[0.1], [0.2]]), dtype="float32")
+    collection = GraphCollection([rough, exact], prepare)
+    together, alone = collection.batch([1, 0]).x, collection.batch([0]).x
+    assert together.dtype == alone.dtype == torch.float32
+    assert torch.equal(together[3:], alone)
+
+
+def test_wide_indices_of_a_graph_fit_the_batch():
+    pair = Graph.from_edges([0], [1], x=[[1.0], [2.0]])
+    wide = replace(pair, indptr=pair.indptr.astype(np.int64), indices=pair.indices.astype(np.int64))
+    batch = GraphCollection([pair, wide]).batch([1, 0])
+    assert batch.adjacency.indices.dtype == batch.adjacency.indptr.dtype == torch.int32
+    assert batch.edge_index.tolist() == [[0, 1, 2, 3], [1, 0, 3, 2]]

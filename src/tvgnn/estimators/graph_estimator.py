@@ -150,7 +150,7 @@ class GraphEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             held, held_targets = self._inputs(*pair(validation))
             self.label_columns_ = label_columns(held, self.label_columns_)
         self.feature_scaling_ = ColumnScaling.fit(train, self.feature_norm)
-        train_set, held_set = (GraphCollection(part, self.feature_scaling_.rows) for part in (train, held))
+        train_set, held_set = (GraphCollection(part, self.feature_scaling_.preparation) for part in (train, held))
         self.n_features_in_ = train_set.num_features
         if held_set.num_features != self.n_features_in_:
             raise GraphError(
@@ -345,7 +345,7 @@ class GraphEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         if width != self.n_features_in_:
             raise GraphError(f"expected graphs with {self.n_features_in_} features, got {width}")
         label_columns(checked, self.label_columns_)
-        collection = GraphCollection(checked, self.feature_scaling_.rows)
+        collection = GraphCollection(checked, self.feature_scaling_.preparation)
         rows: npt.NDArray[np.float32] | None = None
         for part in batches_of_similar_size(collection.sizes):
             found = compute(collection.batch(part).to(self.device_)).cpu().numpy()

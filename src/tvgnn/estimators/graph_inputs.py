@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, Self
@@ -139,6 +140,11 @@ class ColumnScaling:
     def is_identity(self) -> bool:
         """Whether nothing changes."""
         return not self.mean.any() and bool((self.scale == 1).all())
+
+    @property
+    def preparation(self) -> Callable[[npt.NDArray[Any]], npt.NDArray[np.float32]] | None:
+        """`rows`, None where it changes no number: a collection then needs no features of its own."""
+        return None if self.is_identity else self.rows
 
     def rows(self, x: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
         """Scale dense features (N, F), float32; what float32 cannot hold becomes infinite."""

@@ -1,4 +1,4 @@
-"""Many graphs laid end to end, from which batches are cut without touching the graphs again."""
+"""Many graphs, from which batches are laid end to end."""
 
 from __future__ import annotations
 
@@ -54,11 +54,12 @@ class GraphBatch:
 
 
 class GraphCollection:
-    """Graphs with features of the same width; see `batch`.
+    """Graphs with features of the same width; see `batch`. It copies nothing of them but features that it prepares.
 
     Parameters:
         graphs: at least one, all with features.
-        prepare: gives the features (N, F) that are used; called by batch where they are sparse, since it may fill them.
+        prepare: gives the float32 features (N, F) that are used, None for those of the graphs; called by batch where
+            they are sparse, since it may fill them.
 
     Raises:
         GraphError: no graph, a graph without features, or features of another width; names the graph by its number.
@@ -76,16 +77,14 @@ class GraphCollection:
             raise GraphError("expected at least one graph, got none")
         self.num_features = common_width(graphs)
         self.sizes = np.array([graph.num_nodes for graph in graphs], np.int64)
-        entries = np.array([graph.indices.shape[0] for graph in graphs], np.int64)
-        self._node_ptr = np.concatenate([[0], np.cumsum(self.sizes)])
-        self._entry_ptr = np.concatenate([[0], np.cumsum(entries)])
-        self._degrees = np.concatenate([np.diff(graph.indptr) for graph in graphs]).astype(np.int32)
-        self._indices = np.concatenate([graph.indices for graph in graphs]).astype(np.int32)
-        weighted = any(graph.is_weighted for graph in graphs)
-        self._weights = np.concatenate([graph.weights for graph in graphs]) if weighted else None
-        sparse = any(sp.issparse(graph.x) for graph in graphs)
-        self._prepare = prepare or (lambda rows: rows)
-        self._x = _stacked_rows([graph.x if sparse else self._prepare(graph.x) for graph in graphs], sparse)
+        self._graphs = list(graphs)  # their arrays stay the only ones
+        self._weighted = any(graph.is_weighted for graph in graphs)
+        self._prepare = prepare
+        self._x = [graph.x for graph in graphs]
+        self._dtype = np.result_type(*{x.dtype for x in self._x})
+        self._sparse = any(sp.issparse(x) for x in self._x)
+        if prepare is not None and not self._sparse:
+            self._x, self._dtype = [prepare(x) for x in self._x], np.dtype(np.float32)
 
     def __len__(self) -> int:
         return len(self.sizes)
@@ -93,15 +92,20 @@ class GraphCollection:
     def batch(self, numbers: npt.ArrayLike) -> GraphBatch:
         """Return the graphs of these numbers, in this order."""
         chosen = np.asarray(numbers, np.int64)
+        graphs = [self._graphs[number] for number in chosen.tolist()]
         sizes = self.sizes[chosen]
         offsets = np.concatenate([[0], np.cumsum(sizes)])
-        nodes = [slice(self._node_ptr[g], self._node_ptr[g + 1]) for g in chosen]
-        entries = [slice(self._entry_ptr[g], self._entry_ptr[g + 1]) for g in chosen]
         indptr = np.zeros(offsets[-1] + 1, np.int32)
-        np.cumsum(_joined(self._degrees, nodes), out=indptr[1:])
-        shifted = [self._indices[part] + np.int32(first) for part, first in zip(entries, offsets, strict=False)]
-        indices = np.concatenate(shifted) if shifted else np.empty(0, np.int32)
-        values = None if self._weights is None else torch.from_numpy(_joined(self._weights, entries))
+        indices = np.empty(sum(len(graph.indices) for graph in graphs), np.int32)
+        entries = 0
+        for graph, node in zip(graphs, offsets.tolist(), strict=False):
+            following = entries + len(graph.indices)
+            np.add(graph.indptr, entries, out=indptr[node : node + len(graph.indptr)], casting="same_kind")
+            np.add(graph.indices, node, out=indices[entries:following], casting="same_kind")
+            entries = following
+        values = None
+        if self._weighted:
+            values = torch.from_numpy(np.concatenate([np.empty(0, np.float32), *(graph.weights for graph in graphs)]))
         adjacency = Adjacency(
             torch.from_numpy(indptr),
             torch.from_numpy(indices),
@@ -117,30 +121,17 @@ class GraphCollection:
             torch.from_numpy(np.repeat(np.arange(len(chosen)), sizes)),
             longest=int(sizes.max(initial=0)),
         )
-        return GraphBatch(torch.from_numpy(self._rows(nodes)), adjacency, groups)
+        return GraphBatch(torch.from_numpy(self._rows(chosen)), adjacency, groups)
 
-    def _rows(self, nodes: list[slice]) -> npt.NDArray[Any]:
-        if not sp.issparse(self._x):
-            return _joined(self._x, nodes).astype(np.float32, copy=False)
-        parts = [self._x[part].toarray() for part in nodes]
-        rows = np.concatenate(parts) if parts else np.empty((0, self.num_features), np.float32)
-        return self._prepare(rows).astype(np.float32, copy=False)
-
-
-def _joined(array: npt.NDArray[Any], parts: list[slice]) -> npt.NDArray[Any]:
-    return np.concatenate([array[part] for part in parts]) if parts else array[:0].copy()
-
-
-def _stacked_rows(features: list[Any], sparse: bool) -> Any:
-    """Features of all nodes: CSR where some are, since one-hot degrees are mostly zeros; else float32, or bytes where
-    they hold nothing but 0 and 1, as one-hot labels do: the graphs themselves often keep theirs in memory too.
-    """
-    if sparse:  # not prepared yet, so float64 stays
-        return sp.csr_array(sp.vstack([sp.csr_array(x) for x in features], "csr"))
-    if all(((x == 0) | (x == 1)).all() for x in features):
-        return np.concatenate([x.astype(np.uint8) for x in features])
-    with np.errstate(over="ignore"):
-        return np.concatenate(features).astype(np.float32, copy=False)
+    def _rows(self, chosen: npt.NDArray[np.int64]) -> npt.NDArray[np.float32]:
+        parts = [self._x[number] for number in chosen.tolist()]
+        dense = [part.toarray() if sp.issparse(part) else part for part in parts]
+        none = np.empty((0, self.num_features), self._dtype)
+        with np.errstate(over="ignore"):
+            rows = np.concatenate([none, *dense])  # of the same type for all batches
+            if self._sparse and self._prepare is not None:
+                rows = self._prepare(rows)
+            return rows.astype(np.float32, copy=False)
 
 
 def common_width(graphs: Sequence[Graph]) -> int:
