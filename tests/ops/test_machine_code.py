@@ -4,11 +4,15 @@ import os
 import subprocess
 import sys
 
+import numba
 import numpy as np
 import pytest
 from numba.core import types
+from numba.core.caching import FunctionCache
 
+from tvgnn.ops import _numba
 from tvgnn.ops._activation import RELU, _activation_gradient
+from tvgnn.ops._machine_code import MachineCodeCache
 
 SCRIPT = """
 import sys
@@ -82,17 +86,43 @@ class RecordingContext:
         self.refreshed += 1
 
 
-@pytest.mark.parametrize(("unknown", "refreshed"), [([], 0), (["tvgnn_knows_no_such_name"], 1)])
-def test_names_that_the_linker_lacks_make_numba_tell_all_it_has(unknown, refreshed):
+@pytest.fixture
+def saved():
+    """What is saved of a kernel, the names in it apart."""
     rows = np.ones((2, 3), np.float32)
     _activation_gradient(rows, rows, RELU, rows.copy(), np.zeros((1, 3), np.float32))  # is in the cache now
     matrix = types.Array(types.float32, 2, "C")
     key = (matrix, matrix, types.int64, matrix, matrix)
-    cache, context = _activation_gradient._cache, _activation_gradient.targetctx
-    *saved, external = cache._cache_file.load(cache._index_key(key, context.codegen()))
-    recording = RecordingContext(context)
-    entry = cache._impl.rebuild(recording, (*saved, external + unknown)).entry_point
+    cache = _activation_gradient._cache
+    *others, external = cache._cache_file.load(cache._index_key(key, _activation_gradient.targetctx.codegen()))
+    return others, external
+
+
+def test_a_kernel_is_linked_by_the_names_in_it(saved):
+    others, external = saved
+    context = RecordingContext(_activation_gradient.targetctx)
+    rows = np.ones((2, 3), np.float32)
     result, sums = np.empty_like(rows), np.zeros((1, 3), np.float32)
-    entry(rows, rows, RELU, result, sums)
-    assert recording.refreshed == refreshed
+    _activation_gradient._cache._impl.rebuild(context, (*others, external)).entry_point(rows, rows, RELU, result, sums)
+    assert context.refreshed == 0
     assert sums.tolist() == [[2, 2, 2]]
+
+
+def test_a_name_that_nobody_knows_makes_numba_tell_all_it_has_and_then_compile(saved):
+    others, external = saved
+    context = RecordingContext(_activation_gradient.targetctx)
+    payload = (*others, [*external, "tvgnn_knows_no_such_name"])
+    assert _activation_gradient._cache._impl.rebuild(context, payload) is None
+    assert context.refreshed == 1
+
+
+@pytest.mark.parametrize(("version", "platform"), [("0.59.1", "linux"), ("0.69.0", "linux"), ("0.68.1", "darwin")])
+def test_other_numbas_keep_kernels_in_their_own_cache(monkeypatch, version, platform):
+    monkeypatch.setattr(numba, "__version__", version)
+    monkeypatch.setattr(sys, "platform", platform)
+    assert isinstance(_numba.kernel(_activation_gradient.py_func)._cache, FunctionCache)
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="numba's own cache elsewhere")
+def test_this_numba_links_machine_code():
+    assert isinstance(_activation_gradient._cache, MachineCodeCache)

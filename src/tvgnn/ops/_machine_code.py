@@ -48,12 +48,14 @@ class _MachineCode(CompileResultCacheImpl):
         )
 
     def rebuild(self, target_context: Any, payload: _Saved) -> Any:
-        """Link the code and return what a dispatcher needs to call it."""
+        """Link the code and return what a dispatcher needs to call it, or None where a name in it is unknown."""
         code, wrapper, own, environments, signature, external = payload
         function = self._function
         _name_runtime()
-        if any(binding.address_of_symbol(name) is None for name in external):
-            target_context.refresh()  # LLVM ends the process where a name stays unknown; this names all that numba has
+        if _unknown(external):
+            target_context.refresh()  # numba names all that it has
+            if _unknown(external):
+                return None  # it is compiled again; LLVM would end the process
         codegen = target_context.codegen()
         # Neither as a module, which would have to be read, nor finished by finalize_object(), which runs the compiler
         codegen._engine._ee.add_object_file(binding.ObjectFileRef.from_data(code))
@@ -84,6 +86,10 @@ class MachineCodeCache(Cache):
         """Return the kernel for arguments of these types, or None; unlike numba, prepare nothing for compilation."""
         with self._guard_against_spurious_io_errors():
             return self._load_overload(sig, target_context)
+
+
+def _unknown(names: list[str]) -> bool:
+    return any(binding.address_of_symbol(name) is None for name in names)
 
 
 @cache

@@ -7,6 +7,8 @@ on the number of threads: results are bitwise the same for any number of them.
 
 from __future__ import annotations
 
+import re
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -18,8 +20,6 @@ from numba import njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 from torch import Tensor
-
-from tvgnn.ops._machine_code import MachineCodeCache
 
 __all__ = [
     "FASTMATH",
@@ -67,10 +67,21 @@ _PRANGE_ONLY = {"prange": True, **dict.fromkeys(_SOUGHT, False)}
 inline = njit(fastmath=FASTMATH, error_model="numpy", cache=True, nogil=True)
 
 
+def _links_machine_code() -> bool:
+    """Whether numba is one of whose inner parts `_machine_code` is known to fit; else kernels are in numba's cache."""
+    release = tuple(int(part) for part in re.findall(r"\d+", numba.__version__)[:2])
+    return sys.platform == "linux" and (0, 60) <= release <= (0, 68)
+
+
 def kernel(function: Callable[..., Any]) -> Any:
     """Compile a function that Python calls, and no compiled function does."""
-    compiled = njit(parallel=_PRANGE_ONLY, fastmath=FASTMATH, error_model="numpy", nogil=True)(function)
-    compiled._cache = MachineCodeCache(function)
+    linked = _links_machine_code()
+    options = {"fastmath": FASTMATH, "error_model": "numpy", "nogil": True, "cache": not linked}
+    compiled = njit(parallel=_PRANGE_ONLY, **options)(function)
+    if linked:
+        from tvgnn.ops._machine_code import MachineCodeCache
+
+        compiled._cache = MachineCodeCache(function)
     return compiled
 
 
