@@ -8,6 +8,7 @@ import torch
 from tvgnn import Graph
 from tvgnn.errors import GraphError
 from tvgnn.graph.collection import GraphCollection
+from tvgnn.graph.held_features import held
 
 
 def some_graphs():
@@ -69,8 +70,9 @@ def test_empty_batch_of_weighted_graphs():
 
 
 def test_features_of_the_graphs_are_not_copied_but_prepared_once():
-    pair = Graph.from_edges([0], [1], x=np.eye(2))
-    assert np.shares_memory(GraphCollection([pair])._x[0], pair.x)
+    pair, other = Graph.from_edges([0], [1], x=np.eye(2)), Graph.from_edges([0], [1], x=[[2.0], [3.0]])
+    assert np.shares_memory(GraphCollection([pair])._x[0], held(pair))
+    assert np.shares_memory(GraphCollection([other])._x[0], other.x)
     called = []
     collection = GraphCollection([pair, pair], lambda rows: called.append(1) or rows * 3)
     for _ in range(2):

@@ -16,6 +16,7 @@ from tvgnn.estimators.feature_scaling import resolution, standardized
 from tvgnn.graph.adapters import Y_UNUSED
 from tvgnn.graph.column_moments import column_moments
 from tvgnn.graph.graph import Graph
+from tvgnn.graph.held_features import held
 from tvgnn.graph.validation import as_array, is_missing
 
 __all__ = ["ColumnScaling", "graph_targets"]
@@ -122,12 +123,12 @@ class ColumnScaling:
             x = sp.csc_array(sp.vstack([sp.csr_array(graph.x) for graph in graphs])).astype(np.float64)
             measured, centre, spread = _sparse_moments(x)
         else:
-            parts = [graph.x for graph in graphs]
+            parts = [held(graph) for graph in graphs]
             measured = np.any([np.any((part != 0) & (part != 1), axis=0) for part in parts], axis=0)
             centre, variance = column_moments(parts)
             spread = np.sqrt(variance)
         # a column that varies less than rounding does is constant
-        kinds = {graph.x.dtype for graph in graphs}
+        kinds = {np.result_type(np.float32, held(graph).dtype) for graph in graphs}  # float32 or float64
         told = resolution(np.result_type(*kinds))
         varies = (spread > told * np.abs(centre)) & (spread > np.finfo(np.float32).tiny)
         if len(kinds) > 1:  # 0.1 differs between the two types
@@ -155,7 +156,8 @@ class ColumnScaling:
 def _check_range(graphs: list[Graph]) -> None:
     largest = np.finfo(np.float32).max
     for number, graph in enumerate(graphs):
-        values = graph.x.data if sp.issparse(graph.x) else graph.x
+        x = held(graph)
+        values = x.data if sp.issparse(x) else x
         if values.dtype == np.float64 and values.size and max(values.max(), -values.min()) > largest:
             raise GraphError(
                 f"expected features that float32 can hold, got larger ones in graph {number}; rescale them"

@@ -17,6 +17,7 @@ from tvgnn.errors import GraphError
 from tvgnn.graph.adjacency import Adjacency
 from tvgnn.graph.graph import Graph
 from tvgnn.graph.grouping import Grouping
+from tvgnn.graph.held_features import held
 
 Rows = npt.NDArray[Any]
 
@@ -80,11 +81,11 @@ class GraphCollection:
         self._graphs = list(graphs)  # their arrays stay the only ones
         self._weighted = any(graph.is_weighted for graph in graphs)
         self._prepare = prepare
-        self._x = [graph.x for graph in graphs]
-        self._dtype = np.result_type(*{x.dtype for x in self._x})
+        self._x = [held(graph) for graph in graphs]
+        self._dtype = np.result_type(np.float32, *{x.dtype for x in self._x})
         self._sparse = any(sp.issparse(x) for x in self._x)
         if prepare is not None and not self._sparse:
-            self._x, self._dtype = [prepare(x) for x in self._x], np.dtype(np.float32)
+            self._x, self._dtype = [prepare(graph.x) for graph in graphs], np.dtype(np.float32)
 
     def __len__(self) -> int:
         return len(self.sizes)
@@ -143,7 +144,7 @@ def common_width(graphs: Sequence[Graph]) -> int:
     """
     width = None
     for number, graph in enumerate(graphs):
-        if graph.x is None:
+        if held(graph) is None:
             raise GraphError(
                 f"expected features for every graph, got none for graph {number}; "
                 "use Graph.with_structural_features('degree', dim)"

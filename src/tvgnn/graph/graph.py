@@ -14,6 +14,7 @@ from tvgnn.errors import GraphError
 from tvgnn.graph import adapters, anndata_graph
 from tvgnn.graph._normalize import normalize_rows
 from tvgnn.graph.features import StructuralKind, structural_features
+from tvgnn.graph.held_features import held, small_zeros_and_ones_as_bytes
 from tvgnn.graph.report import FEATURES_NOTE, GraphReport, one_line
 from tvgnn.graph.symmetrize import symmetrize
 from tvgnn.graph.validation import Features, as_features, as_float_dtype, as_labels
@@ -21,6 +22,7 @@ from tvgnn.graph.validation import Features, as_features, as_float_dtype, as_lab
 __all__ = ["Graph", "GraphReport"]
 
 
+@small_zeros_and_ones_as_bytes
 @dataclass(frozen=True, eq=False, repr=False)
 class Graph:
     """Undirected, optionally weighted and attributed graph. Build it with one of the ``from_*`` class methods.
@@ -46,7 +48,8 @@ class Graph:
     weights
         (2E,) float32, all ones where ``is_weighted`` is false.
     x
-        (N, F) float32, or float64 where that would blur them or on request; dense or ``csr_array``, or None.
+        (N, F) float32, or float64 where that would blur them or on request; dense or ``csr_array``, or None. Zeros and
+        ones of a small graph are held as bytes, of which each access makes this array.
     y
         (N,) int64 class codes, -1 where unknown, or None; ``class_names[code]`` is the caller's label.
     node_ids
@@ -89,7 +92,7 @@ class Graph:
     @property
     def num_features(self) -> int:
         """Number of feature columns F, 0 without features."""
-        return 0 if self.x is None else int(self.x.shape[1])
+        return 0 if held(self) is None else int(held(self).shape[1])
 
     @property
     def num_classes(self) -> int:
