@@ -114,9 +114,11 @@ class BlockGraphs:
             strict=True,
         )
         graphs = []
+        reports: dict[GraphReport, GraphReport] = {}  # most graphs have the same to report, and share it
         for graph, (loops, duplicates, directed, isolated, components, label) in enumerate(found):
             start, stop, first, last = starts[graph], starts[graph + 1], edges[graph], edges[graph + 1]
             own_notes = (_UNION, *notes) if directed else notes
+            report = GraphReport(loops, duplicates, 0, directed, isolated, components, own_notes)
             graphs.append(
                 Graph(
                     indptr=_frozen(self.indptr[start : stop + 1] - np.int32(first)),
@@ -127,7 +129,7 @@ class BlockGraphs:
                     y=None,
                     class_names=(),
                     node_ids=range(stop - start),
-                    report=GraphReport(loops, duplicates, 0, directed, isolated, components, own_notes),
+                    report=reports.setdefault(report, report),
                     label=label,
                 )
             )

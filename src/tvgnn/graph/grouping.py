@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import torch
 from torch import Tensor
@@ -120,17 +120,16 @@ class Grouping:
 
     @cached_property
     def _slots(self) -> tuple[Tensor, int]:
-        """Place of every node among the rows of all padded graphs, and how many rows a graph has."""
-        sizes = self.pointers.diff()
+        """Place of every node, of several graphs, among the rows of all padded ones, and how many rows a graph has."""
         longest = self.longest
         if longest is None:
-            longest = int(sizes.max().item()) if self.size else 0
+            longest = int(self.pointers.diff().max().item()) if self.size else 0
         device = self.pointers.device
-        graph = torch.repeat_interleave(torch.arange(self.size, device=device), sizes, output_size=self.num_nodes)
-        slots = torch.arange(self.num_nodes, device=device) - self.pointers[graph] + graph * longest
-        if self.order is None:
-            return slots, longest
-        return torch.empty_like(slots).index_copy_(0, self.order, slots), longest
+        places = torch.arange(self.num_nodes, device=device)
+        if self.order is not None:
+            places = torch.empty_like(places).index_copy_(0, self.order, places)
+        shifts = torch.arange(self.size, device=device) * longest - self.pointers[:-1]
+        return places + shifts.index_select(0, cast(Tensor, self.batch)), longest
 
     def products(self, a: Tensor, b: Tensor) -> Tensor:
         """Multiply ``A^T B`` over the rows of every graph: a (N, K) and b (N, F) give (B, K, F).
