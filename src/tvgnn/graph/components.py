@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import heapq
-import math
 from typing import Any
 
 import numpy as np
@@ -22,10 +21,9 @@ def component_vectors(adjacency: Any, root_degrees: Floats, width: int) -> tuple
     """Eigenvectors of the largest eigenvalue, 1, of ``D^-1/2 A D^-1/2``.
 
     Their space is spanned by ``sqrt(d)`` on each component, and any rotation of it is as good an answer. The vectors
-    that are returned say something: each is one group of components against all groups before it. Components of a fair
-    size are groups by themselves, the largest first; the others share few groups, no larger than the largest component
-    where these are enough, since vectors that tell dust apart would leave none for what is within large components.
-    Where even those of a fair size are too many, all are packed into groups of like size.
+    that are returned say something: each is one component of a fair size against all larger ones. Where these are too
+    many, they are packed into groups of like size. Dust is zero, as isolated nodes are: vectors that tell it apart
+    would leave none for what is within large components, and would make clusters of it.
 
     Parameters:
         adjacency: (N, N) symmetric CSR.
@@ -44,10 +42,10 @@ def component_vectors(adjacency: Any, root_degrees: Floats, width: int) -> tuple
     shape = len(root_degrees), len(sizes)
     basis = sp.csr_array((root_degrees[nodes] / np.sqrt(volumes)[labels], (nodes, labels)), shape=shape)
     group = _groups(sizes, width)
-    group_volumes = np.bincount(group, volumes)
+    group_volumes = np.bincount(group[group >= 0], volumes[group >= 0])
     contrasts = np.zeros((len(sizes), max(len(group_volumes) - 1, 0)))
     for number in range(1, len(group_volumes)):
-        own, before = group == number, group < number
+        own, before = group == number, (group >= 0) & (group < number)
         contrasts[own, number - 1] = 1 / group_volumes[number]
         contrasts[before, number - 1] = -1 / group_volumes[:number].sum()
     contrasts *= np.sqrt(volumes)[:, None]
@@ -63,18 +61,17 @@ def default_width(adjacency: Any, least: int, most: int) -> int:
 
 
 def _groups(sizes: npt.NDArray[np.int64], width: int) -> npt.NDArray[np.int64]:
-    """Group of each component, at most ``width + 1``, large components first."""
+    """Group of each component, at most ``width + 1`` of them, the largest components first; -1 for dust."""
     order = np.argsort(-sizes, kind="stable")
-    group = np.empty_like(sizes)
-    fair = int(np.count_nonzero(sizes >= sizes.sum() / (_FAIR * width)))
-    own, rest = np.split(order, [fair if fair < width or fair == len(sizes) <= width + 1 else 0])
-    group[own] = np.arange(len(own))
-    if len(rest):
-        enough = math.ceil(sizes[rest].sum() / max(sizes.max(), sizes.sum() / width))
-        number = enough if len(own) else width + 1
-        bins = [(0, len(own) + i) for i in range(min(number, width + 1 - len(own), len(rest)))]
-        for component in rest:
-            filled, number = bins[0]
-            group[component] = number
-            heapq.heapreplace(bins, (filled + int(sizes[component]), number))
+    fair = order[: np.count_nonzero(sizes >= sizes.sum() / (_FAIR * width))]
+    grouped = fair if len(fair) else order
+    group = np.full_like(sizes, -1)
+    if len(grouped) <= width + 1:
+        group[grouped] = np.arange(len(grouped))
+        return group
+    bins = [(0, number) for number in range(width + 1)]
+    for component in grouped:
+        filled, number = bins[0]
+        group[component] = number
+        heapq.heapreplace(bins, (filled + int(sizes[component]), number))
     return group

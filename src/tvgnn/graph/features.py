@@ -31,8 +31,8 @@ def structural_features(adjacency: Any, kind: StructuralKind, dim: int | None = 
         ``"degree"``: one-hot of the number of neighbours, as the paper does for graphs without attributes; degrees of
         ``dim - 1`` and more share the last column. A CSR array. ``"spectral"``: the ``dim`` leading eigenvectors of
         ``D^-1/2 A D^-1/2`` orthogonal to the trivial ``sqrt(d)``, each with unit mean square and its largest entry
-        positive; isolated nodes are zero rows. Of several components, those of a fair size have a column each; the
-        rest share few (see `component_vectors`), so that columns are left for what is within the large ones.
+        positive; isolated nodes are zero rows. Of several components, those of a fair size have a column each and
+        dust has none (see `component_vectors`), so that columns are left for what is within the large ones.
         ``"ones"``: constant columns.
     dim
         Number of columns. Default: degree ``max degree + 1`` but at most 64; spectral 16, or as many as there are
