@@ -125,8 +125,9 @@ def test_features_of_a_graph_without_any_are_chosen_and_recorded(kind, tmp_path)
 
 
 def test_spectral_features_find_the_cliques():
-    enough = SMALL | {"max_iter": 150, "hidden_channels": 32, "mlp_channels": 16}
-    model = TVClustering(2, features="spectral", **enough).fit(Graph.from_scipy(CLIQUES))
+    options = SMALL | {"max_iter": 150, "hidden_channels": 32, "mlp_channels": 16}
+    model = TVClustering(2, features="spectral", n_init=5, **options)  # one start in three finds them
+    model.fit(Graph.from_scipy(CLIQUES))
     assert model.labels_.tolist() == [0] * 9 + [1] * 7
 
 
