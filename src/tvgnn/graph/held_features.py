@@ -37,7 +37,7 @@ class _HeldFeatures:
 
 def small_zeros_and_ones_as_bytes(kind: type[_T]) -> type[_T]:
     """Let a dataclass with a field ``x`` hold it so; a decorator, since a descriptor inside would be a default."""
-    kind.x = _HeldFeatures()  # type: ignore[attr-defined]
+    kind.x = _HeldFeatures()  # type: ignore[attr-defined]  # of a type that only the dataclass has
     return kind
 
 

@@ -1,8 +1,8 @@
 """Compiled kernels on disk as machine code that is linked and called, without numba's compiler.
 
 numba's own cache keeps what another function could be compiled with: to read a first kernel from it, numba fills its
-tables of everything that it can compile and has LLVM compile its runtime, which takes 46 MB and most of a second. No
-kernel is called by another, so of each only its code is kept here, with the names that calling it needs.
+tables of everything that it can compile and has LLVM compile its runtime, which takes 42 MB (numba 0.68). No kernel is
+called by another, so of each only its code is kept here, with the names that calling it needs.
 """
 
 from __future__ import annotations
