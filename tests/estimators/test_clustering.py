@@ -8,7 +8,6 @@ import scipy.sparse as sp
 import torch
 from cliques import BLOCKS, CLIQUES, small
 from sklearn.base import clone
-from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 
 from tvgnn import Graph, TVClustering, load_dataset
@@ -21,16 +20,6 @@ from tvgnn.errors import (
     TrainingError,
 )
 from tvgnn.metrics import clustering_accuracy, evaluate
-
-
-@pytest.fixture(scope="module")
-def blobs():
-    return make_blobs(60, n_features=3, centers=3, cluster_std=0.5, random_state=0)[0]
-
-
-@pytest.fixture(scope="module")
-def fitted(blobs):
-    return small(3, n_neighbors=5).fit(blobs)
 
 
 def test_labels_are_numbered_by_size_largest_first():

@@ -11,23 +11,12 @@ import torch
 from cliques import BLOCKS, CLIQUES, small
 from safetensors.torch import load_file, save_file
 from sklearn.base import clone
-from sklearn.datasets import make_blobs
 
 from tvgnn import Graph, TVClustering
 from tvgnn.errors import (
     ClusteringWarning,
     DataError,
 )
-
-
-@pytest.fixture(scope="module")
-def blobs():
-    return make_blobs(60, n_features=3, centers=3, cluster_std=0.5, random_state=0)[0]
-
-
-@pytest.fixture(scope="module")
-def fitted(blobs):
-    return small(3, n_neighbors=5).fit(blobs)
 
 
 class TestPersistence:
