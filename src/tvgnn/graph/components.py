@@ -14,7 +14,7 @@ __all__ = ["component_vectors", "default_width"]
 
 Floats = npt.NDArray[np.float64]
 
-_FAIR = 4.0  # a component of N / (4 width) nodes has a vector of its own
+_LEAST = 4.0  # a component of N / (4 width) nodes has a vector of its own
 
 
 def component_vectors(adjacency: Any, root_degrees: Floats, width: int) -> tuple[Floats, sp.csr_array]:
@@ -54,16 +54,27 @@ def component_vectors(adjacency: Any, root_degrees: Floats, width: int) -> tuple
 
 
 def default_width(adjacency: Any, least: int, most: int) -> int:
-    """Number of vectors where none is asked for: one for each component of a fair size, within these bounds."""
+    """Number of vectors where none is asked for: one for each component of a fair size, within these bounds.
+
+    Parameters:
+        adjacency: (N, N) symmetric CSR.
+        least, most: bounds.
+
+    """
     labels = connected_components(adjacency, directed=False)[1]
     sizes = np.bincount(labels[np.diff(adjacency.indptr) > 0])
-    return min(max(least, int(np.count_nonzero(sizes >= sizes.sum() / (_FAIR * most)))), most)
+    return min(max(least, _fair(sizes, most)), most)
+
+
+def _fair(sizes: npt.NDArray[np.int64], width: int) -> int:
+    """Number of components of a fair size."""
+    return int(np.count_nonzero(sizes >= sizes.sum() / (_LEAST * width)))
 
 
 def _groups(sizes: npt.NDArray[np.int64], width: int) -> npt.NDArray[np.int64]:
     """Group of each component, at most ``width + 1`` of them, the largest components first; -1 for dust."""
     order = np.argsort(-sizes, kind="stable")
-    fair = order[: np.count_nonzero(sizes >= sizes.sum() / (_FAIR * width))]
+    fair = order[: _fair(sizes, width)]
     grouped = fair if len(fair) else order
     group = np.full_like(sizes, -1)
     if len(grouped) <= width + 1:
