@@ -28,6 +28,8 @@ class SmoothedView:
         thresholds: of each GTV step, the distance from which a neighbour's pull stops growing; none where the features
             are seen alone.
         unit_rows: whether rows of this part have length 1.
+        self_weight: how many times an edge's weight a node counts itself, > 0; the higher, the less a step smooths, and
+            the less so the fewer neighbours a node has.
 
     Raises:
         ValueError: a value is out of range.
@@ -37,11 +39,14 @@ class SmoothedView:
     channels: int
     thresholds: tuple[float, ...]
     unit_rows: bool = True
+    self_weight: float = 1.0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "thresholds", tuple(self.thresholds))
         if not all(value > 0 for value in self.thresholds):
             raise ValueError(f"expected GTV steps with thresholds > 0, got {self.thresholds}")
+        if not 0 < self.self_weight < math.inf:
+            raise ValueError(f"expected self_weight > 0, got {self.self_weight}")
 
 
 @dataclass(frozen=True)
@@ -52,7 +57,8 @@ class SmoothedClusteringConfig:
         in_channels: width of the node features.
         n_clusters: K, an upper bound on the clusters in use.
         views: encoders whose embeddings stand side by side, as `SmoothedView` or as mappings of its attributes.
-        loop_weight: weight with which a node counts itself beside its neighbours.
+        loop_weight: weight of an edge, as which a node counts itself beside its neighbours `SmoothedView.self_weight`
+            times.
         totvar_coeff: weight of the total variation loss.
         balance_coeff: weight of the balance loss.
 
@@ -152,15 +158,18 @@ class SmoothedClusteringModel(nn.Module):
     @torch.no_grad()
     def embed(self, x: Tensor | SparseMatrix, adjacency: Adjacency) -> Tensor:
         """Embedding (N, hidden_channels), the parts of the views side by side."""
-        averaging = averaging_adjacency(adjacency, self.config.loop_weight)
+        averaging = {
+            weight: averaging_adjacency(adjacency, weight * self.config.loop_weight)
+            for weight in {view.self_weight for view in self.config.views}
+        }
         widths = [view.channels for view in self.config.views]
         parts = []
         for view, conv, mean, scale in zip(
             self.config.views, self.convs, self.mean.split(widths), self.scale.split(widths), strict=True
         ):
-            z = conv(x, averaging)
+            z = conv(x, averaging[view.self_weight])
             for threshold in view.thresholds[1:]:
-                z = gtv_step(z, averaging, threshold, threshold, backend=self.backend)
+                z = gtv_step(z, averaging[view.self_weight], threshold, threshold, backend=self.backend)
             y = (z - mean) / scale
             parts.append(normalize(y, dim=1) if view.unit_rows else y)
         return torch.cat(parts, dim=1)

@@ -30,6 +30,7 @@ class Candidate:
     """One amount of smoothing and the best partition found with it.
 
     Attributes:
+        self_weight: see `SmoothedView`.
         thresholds: of its GTV steps.
         mean, scale: (q,) that standardise the embedding and weigh its columns.
         unit_rows: whether rows of the embedding have length 1.
@@ -40,6 +41,7 @@ class Candidate:
 
     """
 
+    self_weight: float
     thresholds: tuple[float, ...]
     mean: np.ndarray
     scale: np.ndarray
@@ -57,6 +59,7 @@ def best_candidate(
     information: PartitionInformation,
     n_clusters: int,
     *,
+    self_weight: float = 1.0,
     num_layers: int | None,
     random: np.random.RandomState,
     backend: str = "auto",
@@ -102,7 +105,9 @@ def best_candidate(
             tried[steps] = max(tried[steps], nats)
             if best is None or nats > best.nats:
                 centers, better = found.cluster_centers_, True
-                best = Candidate(tuple(thresholds), mean, scale, unit_rows, embedding, centers, labels, nats)
+                best = Candidate(
+                    self_weight, tuple(thresholds), mean, scale, unit_rows, embedding, centers, labels, nats
+                )
         if better or best is None:
             continue
         if sum(number > len(best.thresholds) for number in tried) >= _PATIENCE:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -16,7 +17,12 @@ from torch import nn
 
 from tvgnn.estimators.quality.agreement import agreed_labels, set_discriminant
 from tvgnn.estimators.quality.candidates import Candidate, best_candidate
-from tvgnn.estimators.quality.directions import mean_edge_weight, neighborhood_directions, principal_components
+from tvgnn.estimators.quality.directions import (
+    Directions,
+    mean_edge_weight,
+    neighborhood_directions,
+    principal_components,
+)
 from tvgnn.estimators.quality.edges import neighbor_agreement, rewired, shuffled_columns
 from tvgnn.estimators.quality.information import PartitionInformation
 from tvgnn.estimators.quality.refinement import refine, soft_kmeans
@@ -36,6 +42,7 @@ __all__ = ["fit_quality", "quality_bytes"]
 _DOUBTFUL = 0.15  # signal-to-noise ratio of neighbours below which the edges have to prove their worth
 _LITTLE = 0.15  # share of what partitions over edges explain; what exceeds chance by less is next to nothing
 _CLEARLY = 2.0  # times as much, which the nodes without edges have to say for the edges to be left aside
+_SELF_WEIGHTS = (1.0, 4.0, 16.0)  # of a node beside its neighbours, tried for as long as partitions explain more
 _ENOUGH = 50  # nodes for each cluster; with fewer, chance explains too much to compare with
 
 
@@ -55,6 +62,11 @@ def fit_quality(
     together (`agreed_labels`) agrees better with known classes than the one that explains most. The network has the
     encoders of all ranks side by side, each from the run whose partition explains most, and a discriminant of those
     labels for its head (`set_discriminant`), which the paper's loss refines.
+
+    How much a node counts beside its neighbours is tried in the first run, for each encoder, until partitions explain
+    less. The more often neighbours differ, the more a node has to rely on itself: the mean of a node and d neighbours,
+    which share its class with probability c, is least noisy with a self weight of ``(1 + (1 - c^2) r) / c``, r the
+    signal-to-noise ratio of the features, whatever d is.
 
     Where edges are drawn with little regard to the features, means over neighbours only blur these. So where neighbours
     hardly agree, partitions over edges explain next to nothing beyond chance, and the nodes without their edges explain
@@ -76,12 +88,10 @@ def fit_quality(
     fit = _Fit(graph, x, n_clusters, parameters, device, backend)
     random = check_random_state(random_state)
     with threadpool_limits(torch.get_num_threads()):
-        members = fit.runs(random, parameters["n_init"])
         neighbors = fit.neighbor_agreement(random)
         doubtful = parameters["num_layers"] is None and neighbors is not None and neighbors < _DOUBTFUL
-        over_edges = not (doubtful and fit.blurred(members, random))
-        if not over_edges:
-            members = fit.runs(random, parameters["n_init"], over_edges=False)
+        over_edges = not (doubtful and fit.blurred(random))
+        members = fit.runs(random, parameters["n_init"], _SELF_WEIGHTS, over_edges=over_edges)
         labels, agreement = agreed_labels([member.log_probabilities for member in members])
         views = sorted((member for member in members if member.candidate is not None), key=lambda one: one.rank)
         model, losses, judged, kept, seconds = fit.combined(views, labels)
@@ -137,23 +147,35 @@ class _Fit:
         self.device, self.backend = device, backend
         self.adjacency = Adjacency.from_graph(graph).to(device)
         self.loop = mean_edge_weight(graph)
-        self.averaging = averaging_adjacency(self.adjacency, self.loop)
         self.information: PartitionInformation
-        self.basis = np.empty((0, 0), np.float32)
+        self.basis = self.reduced = np.empty((0, 0), np.float32)
 
-    def runs(self, random: np.random.RandomState, number: int, *, over_edges: bool = True) -> list[_Member]:
-        """Partitions of further runs, in each one for each rank."""
+    def runs(
+        self,
+        random: np.random.RandomState,
+        number: int,
+        self_weights: tuple[float, ...] = (1.0,),
+        *,
+        over_edges: bool = True,
+    ) -> list[_Member]:
+        """Partitions of further runs, in each one for each rank; the first chooses among the self weights for all."""
         members: list[_Member] = []
-        for _ in range(number):
-            members = _without_all_but_the_best_embeddings([*members, *self._members(random, over_edges)])
+        tried: defaultdict[int, tuple[float, ...]] = defaultdict(lambda: self_weights)
+        for run_number in range(number):
+            if run_number > 0 or not self.basis.size:
+                self._see(random)
+            run = list(self._members(random, over_edges, tried))
+            tried.update({one.rank: (one.description["self_weight"],) for one in run})
+            members = _without_all_but_the_best_embeddings([*members, *run])
         return members
 
     def neighbor_agreement(self, random: np.random.RandomState) -> float | None:
         """See `tvgnn.estimators.quality.edges`; None without edges, which cannot blur anything."""
+        self._see(random)
         return neighbor_agreement(self.graph, self.x, self.basis, random) if self.graph.num_edges else None
 
-    def blurred(self, members: list[_Member], random: np.random.RandomState) -> bool:
-        """Whether the runs over edges tell next to nothing beyond chance, and one without edges clearly more, in nats.
+    def blurred(self, random: np.random.RandomState) -> bool:
+        """Whether a run over edges tells next to nothing beyond chance, and one without edges clearly more, in nats.
 
         Chance, by which partitions of noise explain something too, is what one run finds on edges whose ends are joined
         at random, and on columns dealt out anew.
@@ -161,37 +183,26 @@ class _Fit:
         if self.graph.num_nodes < _ENOUGH * self.n_clusters:
             return False
         rest = self.n_clusters, self.parameters, self.device, self.backend
-        over = _most(members) - _most(_Fit(rewired(self.graph, random), self.x, *rest).runs(random, 1))
-        if over > _LITTLE * _most(members):
+        found = _most(self.runs(random, 1))
+        over = found - _most(_Fit(rewired(self.graph, random), self.x, *rest).runs(random, 1))
+        if over > _LITTLE * found:
             return False
         alone = _most(self.runs(random, 1, over_edges=False))
         alone -= _most(_Fit(self.graph, shuffled_columns(self.x, random), *rest).runs(random, 1, over_edges=False))
         return alone > _CLEARLY * max(over, 0)
 
-    def _see(self, random: np.random.RandomState) -> np.ndarray:
-        """Find principal components anew, and return them."""
-        self.basis, reduced = principal_components(self.x, random)
-        self.information = PartitionInformation(self.graph.adjacency(), reduced)
-        return reduced
+    def _see(self, random: np.random.RandomState) -> None:
+        """Find principal components anew."""
+        self.basis, self.reduced = principal_components(self.x, random)
+        self.information = PartitionInformation(self.graph.adjacency(), self.reduced)
 
-    def _members(self, random: np.random.RandomState, over_edges: bool) -> Iterator[_Member]:
-        """One run; those without edges, made after the others, see the principal components of the last."""
-        if over_edges or not self.basis.size:
-            reduced = self._see(random)
-        else:
-            reduced = np.asarray(self.x @ self.basis, dtype=np.float32)
+    def _members(
+        self, random: np.random.RandomState, over_edges: bool, self_weights: Mapping[int, tuple[float, ...]]
+    ) -> Iterator[_Member]:
+        """One run."""
         graph = self.graph if over_edges else Graph.from_scipy(sp.csr_array(self.graph.adjacency().shape))
-        for encoder in neighborhood_directions(graph, self.basis, reduced, self.parameters["hidden_channels"]):
-            candidate, tried = best_candidate(
-                torch.tensor(np.asarray(self.x @ encoder.weight, dtype=np.float32), device=self.device),
-                encoder.ratios,
-                self.averaging,
-                self.information,
-                self.n_clusters,
-                num_layers=self.parameters["num_layers"] if over_edges else 0,
-                random=random,
-                backend=self.backend,
-            )
+        for encoder in neighborhood_directions(graph, self.basis, self.reduced, self.parameters["hidden_channels"]):
+            candidate, tried = self._candidate(encoder, random, over_edges, self_weights[encoder.rank])
             head = nn.Linear(candidate.embedding.shape[1], self.n_clusters, device=self.device)
             soft_kmeans(head, candidate.embedding, candidate.centers, candidate.labels)
             embedding = torch.tensor(candidate.embedding, device=self.device)
@@ -200,6 +211,7 @@ class _Fit:
                 log_probabilities = head(embedding).log_softmax(1).cpu().numpy()
             description = {
                 "rank": encoder.rank,
+                "self_weight": candidate.self_weight,
                 "smoothing_steps": len(candidate.thresholds),
                 "unit_rows": candidate.unit_rows,
                 "nats_by_steps": {str(steps): round(float(value), 1) for steps, value in tried.items()},
@@ -207,6 +219,33 @@ class _Fit:
                 "nats": round(float(judged[kept]), 1),
             }
             yield _Member(encoder.rank, log_probabilities, description, encoder.weight, candidate)
+
+    def _candidate(
+        self, encoder: Directions, random: np.random.RandomState, over_edges: bool, self_weights: tuple[float, ...]
+    ) -> tuple[Candidate, dict[int, float]]:
+        """Best candidate of an encoder, and nats by steps; self weights are tried until one explains less."""
+        layers = self.parameters["num_layers"] if over_edges else 0
+        if layers == 0 or not self.graph.num_edges:
+            self_weights = (1.0,)  # without neighbours all are the same
+        z = torch.tensor(np.asarray(self.x @ encoder.weight, dtype=np.float32), device=self.device)
+        best: tuple[Candidate, dict[int, float]] | None = None
+        for self_weight in self_weights:
+            found = best_candidate(
+                z,
+                encoder.ratios,
+                averaging_adjacency(self.adjacency, self_weight * self.loop),
+                self.information,
+                self.n_clusters,
+                self_weight=self_weight,
+                num_layers=layers,
+                random=random,
+                backend=self.backend,
+            )
+            if best is not None and found[0].nats <= best[0].nats:
+                break
+            best = found
+        assert best is not None  # there is a self weight
+        return best
 
     def _refined(self, head: nn.Linear, embedding: torch.Tensor) -> tuple[list[float], list[float], int, float]:
         """Losses and judgements by step, the kept step, and the seconds that it took."""
@@ -235,7 +274,9 @@ class _Fit:
         config = SmoothedClusteringConfig(
             in_channels=self.x.shape[1],
             n_clusters=self.n_clusters,
-            views=tuple(SmoothedView(len(one.mean), one.thresholds, one.unit_rows) for one in candidates),
+            views=tuple(
+                SmoothedView(len(one.mean), one.thresholds, one.unit_rows, one.self_weight) for one in candidates
+            ),
             loop_weight=self.loop,
             totvar_coeff=self.parameters["totvar_coeff"],
             balance_coeff=self.parameters["balance_coeff"],
