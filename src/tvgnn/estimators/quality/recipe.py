@@ -42,7 +42,9 @@ __all__ = ["fit_quality", "quality_bytes"]
 _DOUBTFUL = 0.15  # signal-to-noise ratio of neighbours below which the edges have to prove their worth
 _LITTLE = 0.15  # share of what partitions over edges explain; what exceeds chance by less is next to nothing
 _CLEARLY = 2.0  # times as much, which the nodes without edges have to say for the edges to be left aside
-_SELF_WEIGHTS = (1.0, 4.0, 16.0)  # of a node beside its neighbours, tried for as long as partitions explain more
+_SHARED = 1.0  # signal-to-noise ratio of neighbours below which a node may count more than each of them
+_SELF_WEIGHTS = (1.0, 4.0, 16.0)  # then tried, in turn
+_MORE = 0.01  # share by which that has to explain more; repeated runs differ by as much
 _ENOUGH = 50  # nodes for each cluster; with fewer, chance explains too much to compare with
 
 
@@ -63,10 +65,10 @@ def fit_quality(
     encoders of all ranks side by side, each from the run whose partition explains most, and a discriminant of those
     labels for its head (`set_discriminant`), which the paper's loss refines.
 
-    How much a node counts beside its neighbours is tried in the first run, for each encoder, until partitions explain
-    less. The more often neighbours differ, the more a node has to rely on itself: the mean of a node and d neighbours,
-    which share its class with probability c, is least noisy with a self weight of ``(1 + (1 - c^2) r) / c``, r the
-    signal-to-noise ratio of the features, whatever d is.
+    The more often neighbours differ, the more a node has to rely on itself: the mean of a node and d neighbours, which
+    share its class with probability c, is least noisy with a self weight of ``(1 + (1 - c^2) r) / c``, r the
+    signal-to-noise ratio of the features, whatever d is. So where neighbours have less in common than they differ in,
+    the first run tries how much a node counts, for each encoder, until partitions explain no more.
 
     Where edges are drawn with little regard to the features, means over neighbours only blur these. So where neighbours
     hardly agree, partitions over edges explain next to nothing beyond chance, and the nodes without their edges explain
@@ -91,7 +93,9 @@ def fit_quality(
         neighbors = fit.neighbor_agreement(random)
         doubtful = parameters["num_layers"] is None and neighbors is not None and neighbors < _DOUBTFUL
         over_edges = not (doubtful and fit.blurred(random))
-        members = fit.runs(random, parameters["n_init"], _SELF_WEIGHTS, over_edges=over_edges)
+        apart = neighbors is not None and neighbors < _SHARED
+        weights = _SELF_WEIGHTS if apart and over_edges else (1.0,)
+        members = fit.runs(random, parameters["n_init"], weights, over_edges=over_edges)
         labels, agreement = agreed_labels([member.log_probabilities for member in members])
         views = sorted((member for member in members if member.candidate is not None), key=lambda one: one.rank)
         model, losses, judged, kept, seconds = fit.combined(views, labels)
@@ -223,10 +227,7 @@ class _Fit:
     def _candidate(
         self, encoder: Directions, random: np.random.RandomState, over_edges: bool, self_weights: tuple[float, ...]
     ) -> tuple[Candidate, dict[int, float]]:
-        """Best candidate of an encoder, and nats by steps; self weights are tried until one explains less."""
-        layers = self.parameters["num_layers"] if over_edges else 0
-        if layers == 0 or not self.graph.num_edges:
-            self_weights = (1.0,)  # without neighbours all are the same
+        """Best candidate of an encoder, and nats by steps; self weights are tried until one explains no more."""
         z = torch.tensor(np.asarray(self.x @ encoder.weight, dtype=np.float32), device=self.device)
         best: tuple[Candidate, dict[int, float]] | None = None
         for self_weight in self_weights:
@@ -237,11 +238,11 @@ class _Fit:
                 self.information,
                 self.n_clusters,
                 self_weight=self_weight,
-                num_layers=layers,
+                num_layers=self.parameters["num_layers"] if over_edges else 0,
                 random=random,
                 backend=self.backend,
             )
-            if best is not None and found[0].nats <= best[0].nats:
+            if best is not None and found[0].nats <= (1 + _MORE) * best[0].nats:
                 break
             best = found
         assert best is not None  # there is a self weight
