@@ -300,5 +300,5 @@ def quality_bytes(graph: Graph, x: Any, width: int) -> int:
     """Estimated peak of what fitting adds to the memory of the process."""
     nodes, features = x.shape
     rank = min(256, features)
-    floats = nodes * (3 * rank + 10 * width) + 3 * features * rank + 6 * rank * rank
+    floats = nodes * (3 * rank + 11 * width) + 3 * features * rank + 6 * rank * rank
     return 32 * 2**20 + 4 * floats + 24 * graph.indices.size
