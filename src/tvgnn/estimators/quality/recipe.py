@@ -44,7 +44,7 @@ _LITTLE = 0.15  # share of what partitions over edges explain; what exceeds chan
 _CLEARLY = 2.0  # times as much, which the nodes without edges have to say for the edges to be left aside
 _SHARED = 1.0  # signal-to-noise ratio of neighbours below which a node may count more than each of them
 _SELF_WEIGHTS = (1.0, 4.0, 16.0)  # then tried, in turn
-_MORE = 0.01  # share by which that has to explain more; repeated runs differ by as much
+_MORE = 0.01  # the share that the next weight has to explain more; repeated runs differ by as much
 _ENOUGH = 50  # nodes for each cluster; with fewer, chance explains too much to compare with
 
 
@@ -68,7 +68,7 @@ def fit_quality(
     The more often neighbours differ, the more a node has to rely on itself: the mean of a node and d neighbours, which
     share its class with probability c, is least noisy with a self weight of ``(1 + (1 - c^2) r) / c``, r the
     signal-to-noise ratio of the features, whatever d is. So where neighbours have less in common than they differ in,
-    the first run tries how much a node counts, for each encoder, until partitions explain no more.
+    the first run tries how much a node counts, for each encoder, until partitions explain hardly more.
 
     Where edges are drawn with little regard to the features, means over neighbours only blur these. So where neighbours
     hardly agree, partitions over edges explain next to nothing beyond chance, and the nodes without their edges explain
@@ -164,12 +164,12 @@ class _Fit:
     ) -> list[_Member]:
         """Partitions of further runs, in each one for each rank; the first chooses among the self weights for all."""
         members: list[_Member] = []
-        tried: defaultdict[int, tuple[float, ...]] = defaultdict(lambda: self_weights)
+        weights: defaultdict[int, tuple[float, ...]] = defaultdict(lambda: self_weights)
         for run_number in range(number):
             if run_number > 0 or not self.basis.size:
                 self._see(random)
-            run = list(self._members(random, over_edges, tried))
-            tried.update({one.rank: (one.description["self_weight"],) for one in run})
+            run = list(self._members(random, over_edges, weights))
+            weights.update({one.rank: (one.description["self_weight"],) for one in run})
             members = _without_all_but_the_best_embeddings([*members, *run])
         return members
 
@@ -203,7 +203,7 @@ class _Fit:
     def _members(
         self, random: np.random.RandomState, over_edges: bool, self_weights: Mapping[int, tuple[float, ...]]
     ) -> Iterator[_Member]:
-        """One run."""
+        """One run: a partition for each encoder."""
         graph = self.graph if over_edges else Graph.from_scipy(sp.csr_array(self.graph.adjacency().shape))
         for encoder in neighborhood_directions(graph, self.basis, self.reduced, self.parameters["hidden_channels"]):
             candidate, tried = self._candidate(encoder, random, over_edges, self_weights[encoder.rank])
@@ -227,7 +227,7 @@ class _Fit:
     def _candidate(
         self, encoder: Directions, random: np.random.RandomState, over_edges: bool, self_weights: tuple[float, ...]
     ) -> tuple[Candidate, dict[int, float]]:
-        """Best candidate of an encoder, and nats by steps; self weights are tried until one explains no more."""
+        """Best candidate of an encoder, and nats by steps; self weights are tried until one explains hardly more."""
         z = torch.tensor(np.asarray(self.x @ encoder.weight, dtype=np.float32), device=self.device)
         best: tuple[Candidate, dict[int, float]] | None = None
         for self_weight in self_weights:
