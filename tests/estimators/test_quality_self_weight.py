@@ -48,12 +48,25 @@ def test_later_runs_keep_the_weights_of_the_first(monkeypatch):
         return original(*arguments, **options)
 
     monkeypatch.setattr(recipe, "best_candidate", recorded)
-    model = _fitted(blocks(600, shared=0.2, degree=15, apart=1.2)).set_params(n_init=3)
-    first = len(tried)
-    tried.clear()
-    model.fit(blocks(600, shared=0.2, degree=15, apart=1.2))
-    views = len(_weights(model))
-    assert tried[first:] == 2 * _weights(model)[:views]
+    graph = blocks(600, shared=0.2, degree=15, apart=1.2)
+    model = _fitted(graph)
+    (chosen,) = _weights(model)  # as few columns have one encoder
+    first = tried.copy()
+    model.set_params(n_init=3).fit(graph)
+    assert chosen > 1
+    assert tried == 2 * first + [chosen, chosen]
+
+
+def test_nothing_is_tried_where_neighbours_agree(monkeypatch):
+    monkeypatch.setattr(recipe, "_SELF_WEIGHTS", (1.0, None))  # which would fail
+    model = _fitted(blocks(300, shared=0.9, degree=6, apart=4))
+    assert model.choices_["neighbor_agreement"] > 1
+    assert set(_weights(model)) == {1.0}
+
+
+def test_a_weight_that_hardly_explains_more_is_not_taken(monkeypatch):
+    monkeypatch.setattr(recipe, "_MORE", 10.0)
+    assert set(_weights(_fitted(blocks(600, shared=0.2, degree=15, apart=1.2)))) == {1.0}
 
 
 def test_nothing_is_tried_without_edges(monkeypatch):
@@ -62,13 +75,13 @@ def test_nothing_is_tried_without_edges(monkeypatch):
     assert set(_weights(_fitted(Graph.from_edge_index(np.empty((2, 0), int), num_nodes=300, x=x)))) == {1.0}
 
 
-def test_round_trip_and_new_graphs(tmp_path):
+def test_round_trip(tmp_path):
     graph = blocks(600, shared=0.2, degree=15, apart=1.2)
     model = _fitted(graph)
     model.save(tmp_path / "model.pt")
     loaded = TVClustering.load(tmp_path / "model.pt")
     assert np.array_equal(loaded.predict(graph), model.labels_)
-    assert [view.self_weight for view in loaded.model_.config.views] == _weights(model)
+    assert [view.self_weight for view in loaded.model_.config.views] == _weights(model) != [1.0]
 
 
 def test_each_view_averages_with_its_own_weight():

@@ -57,8 +57,7 @@ class SmoothedClusteringConfig:
         in_channels: width of the node features.
         n_clusters: K, an upper bound on the clusters in use.
         views: encoders whose embeddings stand side by side, as `SmoothedView` or as mappings of its attributes.
-        loop_weight: weight of an edge, as which a node counts itself beside its neighbours `SmoothedView.self_weight`
-            times.
+        loop_weight: weight of an edge, of which a view's `SmoothedView.self_weight` is a multiple.
         totvar_coeff: weight of the total variation loss.
         balance_coeff: weight of the balance loss.
 

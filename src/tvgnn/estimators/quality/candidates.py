@@ -77,6 +77,7 @@ def best_candidate(
         averaging: N nodes, see `averaging_adjacency`.
         information: judges partitions.
         n_clusters: K.
+        self_weight: that of ``averaging``, for the record.
         num_layers: number of GTV steps, possibly 0; None to let the data choose one or more.
         random: seeds k-means.
         backend: see `select_backend`.

@@ -90,6 +90,7 @@ def fit_quality(
     fit = _Fit(graph, x, n_clusters, parameters, device, backend)
     random = check_random_state(random_state)
     with threadpool_limits(torch.get_num_threads()):
+        fit.see(random)
         neighbors = fit.neighbor_agreement(random)
         doubtful = parameters["num_layers"] is None and neighbors is not None and neighbors < _DOUBTFUL
         over_edges = not (doubtful and fit.blurred(random))
@@ -167,7 +168,7 @@ class _Fit:
         weights: defaultdict[int, tuple[float, ...]] = defaultdict(lambda: self_weights)
         for run_number in range(number):
             if run_number > 0 or not self.basis.size:
-                self._see(random)
+                self.see(random)
             run = list(self._members(random, over_edges, weights))
             weights.update({one.rank: (one.description["self_weight"],) for one in run})
             members = _without_all_but_the_best_embeddings([*members, *run])
@@ -175,7 +176,6 @@ class _Fit:
 
     def neighbor_agreement(self, random: np.random.RandomState) -> float | None:
         """See `tvgnn.estimators.quality.edges`; None without edges, which cannot blur anything."""
-        self._see(random)
         return neighbor_agreement(self.graph, self.x, self.basis, random) if self.graph.num_edges else None
 
     def blurred(self, random: np.random.RandomState) -> bool:
@@ -195,7 +195,7 @@ class _Fit:
         alone -= _most(_Fit(self.graph, shuffled_columns(self.x, random), *rest).runs(random, 1, over_edges=False))
         return alone > _CLEARLY * max(over, 0)
 
-    def _see(self, random: np.random.RandomState) -> None:
+    def see(self, random: np.random.RandomState) -> None:
         """Find principal components anew."""
         self.basis, self.reduced = principal_components(self.x, random)
         self.information = PartitionInformation(self.graph.adjacency(), self.reduced)
