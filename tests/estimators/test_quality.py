@@ -113,6 +113,20 @@ class TestInformation:
         shuffled = np.random.default_rng(0).permutation(graph.y)
         assert information.of(graph.y, 3) > information.of(shuffled, 3) + 50
 
+    @pytest.mark.parametrize("block", [1, 7, 10_000])
+    def test_edges_count_as_the_likelihood_of_the_block_model(self, monkeypatch, block):
+        monkeypatch.setattr("tvgnn.estimators.quality.information._BLOCK", block)
+        random = np.random.default_rng(3)
+        weights = np.triu(random.random((40, 40)) * (random.random((40, 40)) < 0.2), 1)
+        weights += weights.T
+        labels = random.integers(4, size=40)  # of five clusters
+        member = np.eye(5)[labels]
+        between = member.T @ weights @ member
+        expected = np.outer(between.sum(1), between.sum(1)) / between.sum()
+        used = between > 0
+        nats = (between[used] * np.log(between[used] / expected[used])).sum() / 2 / weights[weights > 0].mean()
+        assert edge_information(sp.csr_array(weights), labels, 5) == pytest.approx(nats, rel=1e-9)
+
     def test_without_edges_edges_say_nothing(self):
         assert edge_information(sp.csr_array((4, 4)), np.array([0, 0, 1, 1]), 2) == 0
 

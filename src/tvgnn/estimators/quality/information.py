@@ -11,6 +11,7 @@ import scipy.sparse as sp
 __all__ = ["PartitionInformation", "edge_information"]
 
 _RESOLUTION = 1e-6  # share of a direction's variance within clusters below which float32 tells nothing
+_BLOCK = 1 << 19  # entries of the adjacency looked at together, so that what is made of them stays in the cache
 
 
 class PartitionInformation:
@@ -62,8 +63,7 @@ def edge_information(adjacency: Any, labels: np.ndarray, n_clusters: int) -> flo
         1.0
 
     """
-    member = _members(labels, n_clusters).astype(np.float64)  # sums of edges exceed what float32 holds exactly
-    between = (member.T @ (adjacency @ member)).toarray().astype(np.float64)
+    between = _between(adjacency, labels, n_clusters)
     volumes, total = between.sum(1), between.sum()
     if total == 0:
         return 0.0
@@ -71,6 +71,16 @@ def edge_information(adjacency: Any, labels: np.ndarray, n_clusters: int) -> flo
     positive = between > 0
     nats = float((between[positive] * np.log(between[positive] / expected[positive])).sum()) / 2
     return nats * float(np.count_nonzero(adjacency.data) / total)
+
+
+def _between(adjacency: Any, labels: np.ndarray, n_clusters: int) -> np.ndarray:
+    """Sums of the entries between clusters, (K, K) float64."""
+    sums = np.zeros(n_clusters * n_clusters)
+    own = np.repeat(labels * n_clusters, np.diff(adjacency.indptr))
+    for first in range(0, adjacency.indices.size, _BLOCK):
+        block = slice(first, first + _BLOCK)
+        sums += np.bincount(own[block] + labels[adjacency.indices[block]], adjacency.data[block], sums.size)
+    return sums.reshape(n_clusters, n_clusters)
 
 
 def _members(labels: np.ndarray, n_clusters: int) -> sp.csr_array:
