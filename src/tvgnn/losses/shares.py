@@ -42,9 +42,8 @@ def share_balance_loss(assignments: Assignments, sizes: Tensor, *, backend: str 
     wanted = [(k, float(size)) for k, size in enumerate(sizes.tolist()) if 0 < size < nodes]
     if not wanted:
         return assignments.sum() * 0
-    norms = [
-        asymmetric_norm(assignments[:, k : k + 1].contiguous(), None, nodes / size - 1, backend=backend)
-        for k, size in wanted
-    ]
+    # Gradients of unbound rows are stacked, those of slices are each padded to N x K and added up
+    columns = assignments.t().contiguous().unbind()
+    norms = [asymmetric_norm(columns[k][:, None], None, nodes / size - 1, backend=backend) for k, size in wanted]
     best = sum(nodes - size for _, size in wanted)
     return 1 - torch.cat(norms).sum() / best
