@@ -156,10 +156,13 @@ def test_a_scheduler_that_does_not_answer_is_one_line(monkeypatch, address):
 @pytest.fixture
 def cluster():
     """Return a dask cluster in threads of this process."""
-    import distributed  # slow to import
+    import dask  # slow to import
+    import distributed
 
     with (
         warnings.catch_warnings(),
+        # How long the worker tries to take leave of a scheduler that is gone; 30 s by default
+        dask.config.set({"distributed.comm.timeouts.connect": "2s"}),
         distributed.LocalCluster(n_workers=1, processes=False, threads_per_worker=1, dashboard_address=None) as local,
     ):
         warnings.simplefilter("ignore")
