@@ -66,6 +66,31 @@ def test_next_process_takes_the_same_code_without_preparing_for_compilation(comp
     assert not prepared
 
 
+STEP = """
+import hashlib
+import torch
+from tvgnn import Graph
+from tvgnn.graph.adjacency import Adjacency
+from tvgnn.ops.gtv_step import gtv_step
+
+torch.manual_seed(0)
+path = torch.stack([torch.arange(199), torch.arange(1, 200)])
+x = torch.randn(200, 64, requires_grad=True)
+y = gtv_step(x, Adjacency.from_graph(Graph.from_edge_index(path.numpy())), 0.3, 1e-3)
+y.square().sum().backward()
+print(*(hashlib.sha256(one.detach().numpy().tobytes()).hexdigest() for one in (y, x.grad)))
+"""
+
+
+def test_the_process_that_compiles_gives_the_last_digits_of_later_ones(tmp_path):
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    first, second = (
+        subprocess.run([sys.executable, "-c", STEP], env=environment, capture_output=True, text=True, check=True)
+        for _ in range(2)
+    )
+    assert first.stdout == second.stdout
+
+
 def test_other_types_are_compiled_beside_what_was_in_the_cache(compiled, folder):
     sums, hits, _, second = run(folder, "other")
     assert sums == compiled[0]

@@ -3,17 +3,22 @@
 numba's own cache keeps what another function could be compiled with: to read a first kernel from it, numba fills its
 tables of everything that it can compile and has LLVM compile its runtime, which takes 42 MB (numba 0.68). No kernel is
 called by another, so of each only its code is kept here, with the names that calling it needs.
+
+The process that compiles a kernel links the kept code as well, instead of using what numba has just linked: helpers may
+be other copies there, vectorised in another way, and sums would have other last digits in the first process than in
+later ones. For the same reason each kernel has a linker of its own, which knows no other's helpers.
 """
 
 from __future__ import annotations
 
+import ctypes
 import sys
 from functools import cache
 from typing import Any
 
 from llvmlite import binding
 from numba import _dynfunc
-from numba.core import compiler
+from numba.core import compiler, sigutils
 from numba.core.caching import Cache, CompileResultCacheImpl
 from numba.core.runtime import _nrt_python
 
@@ -56,15 +61,15 @@ class _MachineCode(CompileResultCacheImpl):
             target_context.refresh()  # numba names all that it has
             if _unknown(external):
                 return None  # it is compiled again; LLVM would end the process
-        codegen = target_context.codegen()
+        linker = _new_linker()
         # Neither as a module, which would have to be read, nor finished by finalize_object(), which runs the compiler
-        codegen._engine._ee.add_object_file(binding.ObjectFileRef.from_data(code))
-        address = codegen._engine.get_function_address(wrapper)
+        linker.add_object_file(binding.ObjectFileRef.from_data(code))
+        address = linker.get_function_address(wrapper)
         kept = {}
         for name, constants in environments:
             kept[name] = _dynfunc.Environment(function.__globals__)
             kept[name].consts.extend(constants)
-            codegen.set_env(name, kept[name])
+            ctypes.c_void_p.from_address(linker.get_global_value_address(name)).value = id(kept[name])
         entry = _dynfunc.make_function(
             sys.modules[function.__module__],
             function.__name__,
@@ -82,14 +87,35 @@ class MachineCodeCache(Cache):
 
     _impl_class = _MachineCode
 
+    def __init__(self, dispatcher: Any) -> None:
+        super().__init__(dispatcher.py_func)
+        self._dispatcher = dispatcher
+
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Return the kernel for arguments of these types, or None; unlike numba, prepare nothing for compilation."""
+        """Return the kernel for arguments of these types; unlike numba, prepare for compilation only to compile."""
         with self._guard_against_spurious_io_errors():
-            return self._load_overload(sig, target_context)
+            found = self._load_overload(sig, target_context)
+            if found is not None:
+                return found
+        arguments, result = sigutils.normalize_signature(sig)
+        compiled = self._dispatcher._compiler.compile(arguments, result)
+        self.save_overload(sig, compiled)
+        self._dispatcher._cache_misses[sig] += 1
+        self._dispatcher._cache_hits[sig] -= 1  # what is returned is taken for a hit
+        return self._impl.rebuild(target_context, self._impl.reduce(compiled)) or compiled
 
 
 def _unknown(names: list[str]) -> bool:
     return any(binding.address_of_symbol(name) is None for name in names)
+
+
+_linkers: list[Any] = []  # code ends with the linker that holds it
+
+
+def _new_linker() -> Any:
+    machine = binding.Target.from_triple(binding.get_process_triple()).create_target_machine()
+    _linkers.append(binding.create_mcjit_compiler(binding.parse_assembly(""), machine))
+    return _linkers[-1]
 
 
 @cache

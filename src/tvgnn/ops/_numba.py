@@ -81,7 +81,7 @@ def kernel(function: Callable[..., Any]) -> Any:
     if linked:
         from tvgnn.ops._machine_code import MachineCodeCache
 
-        compiled._cache = MachineCodeCache(function)
+        compiled._cache = MachineCodeCache(compiled)
     return compiled
 
 
