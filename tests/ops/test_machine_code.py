@@ -91,6 +91,15 @@ def test_the_process_that_compiles_gives_the_last_digits_of_later_ones(tmp_path)
     assert first.stdout == second.stdout
 
 
+def test_kernels_are_plain_functions_where_numba_compiles_nothing():
+    code = (
+        "import torch; from tvgnn.losses import asymmetric_norm_loss; print(asymmetric_norm_loss(torch.eye(3)).item())"
+    )
+    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
+    run = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    assert float(run.stdout) == 0
+
+
 def test_other_types_are_compiled_beside_what_was_in_the_cache(compiled, folder):
     sums, hits, _, second = run(folder, "other")
     assert sums == compiled[0]

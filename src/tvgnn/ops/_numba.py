@@ -78,7 +78,7 @@ def kernel(function: Callable[..., Any]) -> Any:
     linked = _links_machine_code()
     options = {"fastmath": FASTMATH, "error_model": "numpy", "nogil": True, "cache": not linked}
     compiled = njit(parallel=_PRANGE_ONLY, **options)(function)
-    if linked:
+    if linked and not numba.config.DISABLE_JIT:  # with it, kernels stay plain functions
         from tvgnn.ops._machine_code import MachineCodeCache
 
         compiled._cache = MachineCodeCache(compiled)
