@@ -9,6 +9,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from benchmarks.quality.matched import Margins, matched_settings, simulate_like
+from benchmarks.quality.packages import package_network
 from benchmarks.quality.simulated import CitationSettings, simulate_citations
 from tvgnn import Graph, load_dataset
 from tvgnn.errors import DataError
@@ -29,12 +30,13 @@ class Problem(NamedTuple):
 def problem(name: str, seed: int, mirror: str | None = None) -> Problem:
     """Load a dataset, or draw ``blocks``, ``tissue``, ``citations-NUMBER`` or ``like-cora-NUMBER`` (also citeseer).
 
-    ``doubtful-NUMBER`` is a citation network with up to all citations drawn at random.
+    ``doubtful-NUMBER`` is a citation network with up to all citations drawn at random, ``package-NAME`` the network of
+    an installed Python package.
 
     The number stands for the settings, of those like a graph from the best match on.
 
     Raises:
-        DataError: an unknown name.
+        DataError: an unknown name, or a package that is not installed.
 
     """
     if match := re.fullmatch(r"(citations|doubtful)-(\d+)", name):
@@ -48,6 +50,9 @@ def problem(name: str, seed: int, mirror: str | None = None) -> Problem:
             raise DataError(f"expected a number below {len(known)} at the end of {name}")
         given, classes = problem(match[1], seed, mirror)
         return Problem(simulate_like(Margins.of(given, classes), known[int(match[2])], seed=seed), classes)
+    if name.startswith("package-"):
+        graph = package_network(name.removeprefix("package-"))
+        return Problem(graph, graph.num_classes)
     if name in ("blocks", "tissue"):
         graph = block_graph(seed) if name == "blocks" else tissue(seed)
         return Problem(graph, graph.num_classes)

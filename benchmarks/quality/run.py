@@ -9,7 +9,8 @@ from pathlib import Path
 import torch
 
 from benchmarks.quality.graphs import problem
-from benchmarks.quality.variants import VARIANTS, fitted
+from benchmarks.quality.others import OTHERS
+from benchmarks.quality.variants import VARIANTS, measured
 
 __all__ = ["main"]
 
@@ -17,8 +18,10 @@ __all__ = ["main"]
 def main() -> None:
     """Parse the command line and run."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--graphs", nargs="+", required=True, help="datasets, blocks, tissue, citations-NUMBER")
-    parser.add_argument("--variants", nargs="+", choices=VARIANTS, default=list(VARIANTS))
+    parser.add_argument(
+        "--graphs", nargs="+", required=True, help="datasets, blocks, tissue, citations-NUMBER, package-NAME"
+    )
+    parser.add_argument("--variants", nargs="+", choices=[*VARIANTS, *OTHERS], default=list(VARIANTS))
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--mirror", help="local folder of datasets, as for tvgnn cluster")
@@ -29,7 +32,7 @@ def main() -> None:
         for seed in options.seeds:
             given = problem(name, seed, options.mirror)
             for variant in options.variants:
-                record = {"graph": name, "variant": variant, "seed": seed, **fitted(variant, given, seed)}
+                record = {"graph": name, "variant": variant, "seed": seed, **measured(variant, given, seed)}
                 with options.out.open("a", encoding="utf-8") as file:
                     file.write(json.dumps(record) + "\n")
                 print(name, seed, variant, *(f"{key} {record[key]:.3f}" for key in _SHOWN if key in record), flush=True)

@@ -3,9 +3,10 @@ import pytest
 from benchmarks.quality.graphs import Problem, block_graph, problem, tissue
 from benchmarks.quality.matched import Margins, matched_settings, simulate_like
 from benchmarks.quality.matching import difference, search, statistics
+from benchmarks.quality.packages import package_network
 from benchmarks.quality.simulated import CitationSettings, simulate_citations
 from benchmarks.quality.tables import table
-from benchmarks.quality.variants import VARIANTS, fitted
+from benchmarks.quality.variants import VARIANTS, fitted, measured
 
 from tvgnn import Graph
 from tvgnn.errors import DataError
@@ -128,3 +129,71 @@ def test_matching_comes_nearer_to_a_network_it_does_not_know():
     further = search(unlabelled, 4, parents, 2, random)
     assert len(further) == len(parents) + 2
     assert all(sum((one.l0, one.l1, one.l2, one.l3)) == pytest.approx(1) for _, one in further)
+
+
+def package(folder, modules):
+    """Write modules of a package: for each function its name, a word of its docstring, and what its body mentions."""
+    for path, functions in modules.items():
+        lines = []
+        for name, word, mentioned in functions:
+            lines += [
+                f"def {name}():",
+                f'    """Weigh heavy parcels of {word}."""',
+                f"    return [{', '.join(mentioned)}]",
+            ]
+        file = folder / "parcels" / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("\n".join(lines))
+
+
+def test_packages_become_networks_of_what_their_definitions_say_and_mention(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    post = [(f"send{i}s", "letter" + "abc"[i % 3], [f"send{(i + 1) % 25}s"]) for i in range(25)]
+    bank = [(f"paid{i}s", "money" + "abc"[i % 3], [f"paid{(i + 1) % 25}s", "helper"]) for i in range(25)]
+    ambiguous = [("helper", "anything", ["send0s"])]
+    package(
+        tmp_path,
+        {
+            "__init__.py": ambiguous,
+            "post/office.py": [*post, *ambiguous],
+            "bank/__init__.py": bank,
+            "bank/tests/test_bank.py": [("tested", "money", ["paid0s"])] * 30,
+            "broken.py": [("1", "syntax", [])],
+        },
+    )
+    given = problem("package-parcels", 0)
+    assert given.n_clusters == 2
+    graph = given.graph
+    assert graph.num_nodes == 50 + 1  # the office's helper mentions somebody; the other is in no part
+    assert graph.num_edges == 25 + 25 + 1
+    assert np.bincount(graph.y).tolist() == [25, 26]
+    assert np.diff(graph.x.indptr).tolist() == [1] * 50 + [0]
+    assert share_of_edges_within_classes(graph) == 1
+
+
+def test_networks_of_packages_depend_on_the_package_only():
+    one, same = (package_network("networkx") for _ in range(2))
+    assert np.array_equal(one.indices, same.indices)
+    assert np.array_equal(one.x.indices, same.x.indices)
+    assert one.num_classes > 5
+    assert np.diff(one.x.indptr).max() == 30
+    assert share_of_edges_within_classes(one) > 2 / one.num_classes
+
+
+@pytest.mark.parametrize("name", ["nowhere", "six_of_them", "ast"])
+def test_a_package_that_is_not_there_or_a_single_module_is_refused(name):
+    with pytest.raises(DataError, match=f"several modules, got {name}; install it"):
+        package_network(name)
+
+
+def test_other_methods_stand_beside_the_recipe():
+    given = Problem(block_graph(0, nodes=200, classes=3), 3)
+    record = measured("averages, k-means", given, 0)
+    assert record["nmi"] > measured("k-means of features", given, 0)["nmi"]
+    assert set(record) > {"nmi", "acc", "modularity", "seconds"}
+
+
+def test_a_method_of_a_package_that_is_not_installed_says_so(monkeypatch):
+    monkeypatch.setattr("benchmarks.baselines.pyagc.AVAILABLE", False)
+    with pytest.raises(DataError, match="the package pyagc for PyAGC CCA-SSG, which is not installed"):
+        measured("PyAGC CCA-SSG", Problem(block_graph(0, nodes=60, classes=3), 3), 0)

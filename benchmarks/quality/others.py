@@ -1,0 +1,50 @@
+"""What a careful user would try first, and methods of other packages, beside the recipe."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from sklearn.cluster import KMeans
+from sklearn.utils.extmath import randomized_svd
+
+from benchmarks.baselines import pyagc
+from tvgnn import Graph
+from tvgnn.errors import DataError
+from tvgnn.estimators.quality.directions import averaging_matrix
+from tvgnn.estimators.quality.preparation import FeaturePreparation
+
+__all__ = ["OTHERS", "labels_of"]
+
+_COMPONENTS = 200
+
+
+def labels_of(method: str, graph: Graph, n_clusters: int, seed: int) -> np.ndarray:
+    """Cluster by one of `OTHERS`.
+
+    Raises:
+        DataError: its package is not installed.
+
+    """
+    if method in pyagc.METHODS and not pyagc.AVAILABLE:
+        raise DataError(f"expected the package pyagc for {method}, which is not installed; see benchmarks/README.md")
+    return OTHERS[method](graph, n_clusters, seed)
+
+
+def _of_averages(steps: int) -> Callable[[Graph, int, int], np.ndarray]:
+    """K-means of rows of length 1: principal components of the recipe's prepared features, averaged over neighbours."""
+
+    def labels(graph: Graph, n_clusters: int, seed: int) -> np.ndarray:
+        x = FeaturePreparation.fit(graph.x).transform(graph.x)
+        rank = min(_COMPONENTS, *x.shape)
+        left, values, _ = randomized_svd(x, rank, random_state=seed)
+        z, averaging = left * values, averaging_matrix(graph)
+        for _ in range(steps):
+            z = (z + averaging @ z) / 2
+        rows = z / np.maximum(np.linalg.norm(z, axis=1, keepdims=True), 1e-12)
+        return KMeans(n_clusters, n_init=20, random_state=seed).fit_predict(rows)
+
+    return labels
+
+
+OTHERS = {"k-means of features": _of_averages(0), "averages, k-means": _of_averages(8), **pyagc.METHODS}
