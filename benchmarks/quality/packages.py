@@ -48,7 +48,7 @@ def package_network(package: str) -> Graph:
         DataError: the package is not installed, or has too few parts or definitions that mention each other.
 
     """
-    found = importlib.util.find_spec(package)
+    found = importlib.util.find_spec(package) if package.isidentifier() else None
     if found is None or not found.submodule_search_locations:
         raise DataError(f"expected an installed package of several modules, got {package}; install it, or name another")
     nodes = [one for one in _definitions(Path(found.submodule_search_locations[0]), package) if not _is_test(one)]

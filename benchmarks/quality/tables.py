@@ -12,23 +12,48 @@ import numpy as np
 
 from benchmarks.markdown import MISSING, markdown
 
-__all__ = ["main", "table"]
+__all__ = ["main", "table", "table_by_graph"]
 
 
 def table(records: Iterable[dict[str, Any]]) -> str:
     """One row a variant, one column a graph: NMI / ACC in %, or modularity where there are no classes; then nats.
 
-    Simulated citation networks share a column: the mean over all of them.
+    Simulated citation networks share a column, and so do networks of packages: the mean over all of them.
     """
     cells: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for record in records:
         graph = record["graph"]
-        column = kind if (kind := graph.partition("-")[0]) in ("citations", "doubtful") else graph
+        column = kind if (kind := graph.partition("-")[0]) in ("citations", "doubtful", "package") else graph
         cells.setdefault((record["variant"], column), []).append(record)
     variants = list(dict.fromkeys(variant for variant, _ in cells))
     graphs = list(dict.fromkeys(graph for _, graph in cells))
     rows = [[variant, *(_cell(cells.get((variant, graph), [])) for graph in graphs)] for variant in variants]
     return markdown(["", *graphs], rows)
+
+
+def table_by_graph(records: Iterable[dict[str, Any]]) -> str:
+    """One row a graph, one column a variant: NMI / ACC in %; then their means over the graphs, and seconds a fit.
+
+    Seconds are medians over all records of a variant. A graph that a variant lacks has no part in its means.
+    """
+    cells: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for record in records:
+        cells.setdefault((record["graph"].removeprefix("package-"), record["variant"]), []).append(record)
+    variants = list(dict.fromkeys(variant for _, variant in cells))
+    graphs = list(dict.fromkeys(graph for graph, _ in cells))
+    rows = [[graph, *(_agreement([cells.get((graph, variant), [])]) for variant in variants)] for graph in graphs]
+    found = {variant: [cell for (_, other), cell in cells.items() if other == variant] for variant in variants}
+    rows.append(["mean", *(_agreement(found[variant]) for variant in variants)])
+    seconds = [np.median([record["seconds"] for cell in found[variant] for record in cell]) for variant in variants]
+    return markdown(["", *variants], [*rows, ["seconds, median", *(f"{value:.1f}" for value in seconds)]])
+
+
+def _agreement(cells: list[list[dict[str, Any]]]) -> str:
+    """Mean of the cells' means."""
+    if not all(cells):
+        return MISSING
+    nmi, acc = np.mean([np.mean([(one["nmi"], one["acc"]) for one in cell], axis=0) for cell in cells], axis=0)
+    return f"{nmi:.3f} / {100 * acc:.1f}"
 
 
 def _cell(records: list[dict[str, Any]]) -> str:

@@ -1,11 +1,14 @@
+import json
+
 import numpy as np
 import pytest
+from benchmarks.quality import page
 from benchmarks.quality.graphs import Problem, block_graph, problem, tissue
 from benchmarks.quality.matched import Margins, matched_settings, simulate_like
 from benchmarks.quality.matching import difference, search, statistics
 from benchmarks.quality.packages import package_network
 from benchmarks.quality.simulated import CitationSettings, simulate_citations
-from benchmarks.quality.tables import table
+from benchmarks.quality.tables import table, table_by_graph
 from benchmarks.quality.variants import VARIANTS, fitted, measured
 
 from tvgnn import Graph
@@ -77,6 +80,39 @@ def test_table_averages_and_names_what_is_missing():
         "| one run | - | modularity 0.250 |",
     ]
     assert "recipe" in VARIANTS
+
+
+def test_a_row_a_graph_has_means_and_seconds():
+    records = [
+        {"graph": "package-one", "variant": "recipe", "nmi": 0.5, "acc": 0.7, "seconds": 1.0},
+        {"graph": "package-one", "variant": "recipe", "nmi": 0.7, "acc": 0.9, "seconds": 2.0},
+        {"graph": "package-two", "variant": "recipe", "nmi": 0.2, "acc": 0.2, "seconds": 6.0},
+        {"graph": "package-one", "variant": "other", "nmi": 0.1, "acc": 0.3, "seconds": 4.0},
+    ]
+    assert table_by_graph(records).splitlines()[2:] == [
+        "| one | 0.600 / 80.0 | 0.100 / 30.0 |",
+        "| two | 0.200 / 20.0 | - |",
+        "| mean | 0.400 / 50.0 | 0.100 / 30.0 |",
+        "| seconds, median | 2.0 | 4.0 |",
+    ]
+
+
+def test_the_page_shows_its_records():
+    records = [json.loads(line) for line in page.RECORDS.read_text().splitlines()]
+    text = page.PAGE.read_text()
+    assert page.written(text, records) == text
+    changed = [one | {"nmi": one["nmi"] / 2} if one["variant"] == "recipe" else one for one in records]
+    assert page.written(text, changed) != text
+
+
+def test_methods_stand_in_the_order_of_their_agreement_on_cora():
+    one = {"variant": "recipe", "nmi": 0.57, "acc": 0.7, "seconds": 2.0}
+    records = [one | {"graph": graph} for graph in ("cora", "citeseer", "pubmed", "dblp")]
+    rows = page.beside([*records, records[0] | {"variant": "one run", "nmi": 0.0}]).splitlines()[2:]
+    assert rows[3] == '| **`preset="quality"`** | 1 seeds |' + " 0.570 / 70.0 |" * 4 + " 2, one thread |"
+    on_cora = [float(row.split("|")[3].split("/")[0]) for row in rows]
+    assert on_cora == sorted(on_cora, reverse=True)
+    assert len(rows) == 1 + 15 + 16
 
 
 def margins(nodes=300, words=120, classes=4):
@@ -180,7 +216,7 @@ def test_networks_of_packages_depend_on_the_package_only():
     assert share_of_edges_within_classes(one) > 2 / one.num_classes
 
 
-@pytest.mark.parametrize("name", ["nowhere", "six_of_them", "ast"])
+@pytest.mark.parametrize("name", ["nowhere", "", "os.path", "ast"])
 def test_a_package_that_is_not_there_or_a_single_module_is_refused(name):
     with pytest.raises(DataError, match=f"several modules, got {name}; install it"):
         package_network(name)

@@ -1,0 +1,83 @@
+"""Write the tables of docs/quality.md that records fill, or check them: ``python -m benchmarks.quality.page``."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections import defaultdict
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.markdown import MISSING, markdown
+from benchmarks.quality.published import PYAGC_CORA
+from benchmarks.quality.tables import table_by_graph
+from tvgnn.report.paper_figures import CLUSTERING, CLUSTERING_TITLES, GRAPH_TITLES
+from tvgnn.report.provenance import between_markers
+
+__all__ = ["beside", "main", "written"]
+
+_DOCS = Path(__file__).parents[2] / "docs"
+PAGE, RECORDS = _DOCS / "quality.md", _DOCS / "records" / "quality.jsonl"
+
+
+def beside(records: Iterable[dict[str, Any]]) -> str:
+    """Ours, the paper's methods and those of PyAGC's benchmark, by their NMI on Cora.
+
+    Cells are NMI / ACC in %; seconds are of one run on Cora.
+    """
+    runs: dict[str, list[tuple[float, float, float]]] = defaultdict(list)
+    for record in records:
+        if record["graph"] in GRAPH_TITLES and record["variant"] == "recipe":
+            runs[record["graph"]].append((record["nmi"], 100 * record["acc"], record["seconds"]))
+    cells = [_cell(*np.mean(runs[graph], axis=0)[:2]) for graph in GRAPH_TITLES]
+    nmi, _, seconds = np.array(runs["cora"]).T
+    ours = ['**`preset="quality"`**', f"{len(nmi)} seeds", *cells, f"{np.median(seconds):.0f}, one thread"]
+    rows = [(nmi.mean(), ours)]
+    for method, graphs in CLUSTERING.items():
+        if method != "tvgnn-released":
+            cells = [_cell(graphs[graph]["nmi"][0], graphs[graph]["acc"][0]) for graph in GRAPH_TITLES]
+            rows.append((graphs["cora"]["nmi"][0], [CLUSTERING_TITLES[method], "paper", *cells, MISSING]))
+    for method, one in PYAGC_CORA.items():
+        nothing = [MISSING] * (len(GRAPH_TITLES) - 1)
+        cells = [_cell(one.nmi / 100, one.acc), *nothing, f"{one.seconds:.1f}"]
+        rows.append((one.nmi / 100, [method, "PyAGC", *cells]))
+    ordered = [row for _, row in sorted(rows, key=lambda row: -row[0])]
+    return markdown(["", "from", *GRAPH_TITLES.values(), "seconds on Cora"], ordered)
+
+
+def _cell(nmi: float, acc: float) -> str:
+    return f"{nmi:.3f} / {acc:.1f}"
+
+
+def written(page: str, records: list[dict[str, Any]]) -> str:
+    """Return the page with its tables made anew.
+
+    Raises:
+        DataError: it lacks the markers of one.
+
+    """
+    networks = (record for record in records if record["graph"].startswith("package-"))
+    page = between_markers(page, "beside", beside(records))
+    return between_markers(page, "packages", table_by_graph(networks))
+
+
+def main() -> None:
+    """Write the page, or with ``--check`` end with 1 where it is not what the records give."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--check", action="store_true", help="only say whether the page is up to date")
+    check = parser.parse_args().check
+    records = [json.loads(line) for line in RECORDS.read_text(encoding="utf-8").splitlines()]
+    page = PAGE.read_text(encoding="utf-8")
+    new = written(page, records)
+    if check and new != page:
+        sys.exit(f"expected {PAGE.name} to show its records; run python -m benchmarks.quality.page")
+    if not check:
+        PAGE.write_text(new, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
