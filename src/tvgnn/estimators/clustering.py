@@ -83,7 +83,8 @@ class TVClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
     feature_norm : {"auto", "l1", "l2", "standardize", "common-scale", None}, default="auto"
         Rows divided by their L1 or L2 norm, or columns standardised, or centred and all divided by one number.
         ``"auto"`` takes ``"l1"`` where features are non-negative and mostly zero (bags of words),
-        ``"common-scale"`` for scores on principal components, else ``"standardize"``.
+        ``"common-scale"`` for scores on principal components, else ``"standardize"``. ``preset="quality"`` has further
+        steps, see `FeaturePreparation`.
     precision : {"float32", "bfloat16"}, default="float32"
         ``"bfloat16"`` rounds what enters dense products, which are summed in float32: faster where the processor or
         GPU multiplies bfloat16 faster, with slightly different results. Not with ``preset="quality"``.

@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from tvgnn.estimators.component_scores import are_component_scores
+from tvgnn.estimators.embedding_features import are_embeddings
 from tvgnn.estimators.feature_scaling import FeatureScaling, is_bag_of_words
 from tvgnn.graph._normalize import normalize_rows
 
@@ -123,6 +124,7 @@ def choose_steps(x: Any) -> tuple[str, ...]:
       topic; before it ``idf``, since words that all rows share say nothing, unless the values carry it already; and
       ``log1p`` where entries are counts above 1.
     - Scores on principal components (`are_component_scores`): ``common-scale``, as their variances are what they say.
+    - Embeddings (`are_embeddings`): ``common-scale`` and ``l2``, the direction from their mean.
     - Anything else are measurements: ``standardize``, so that units do not matter.
 
     Whether values carry an IDF: in TF-IDF the mean of a column's non-zero values grows in proportion to the column's
@@ -132,7 +134,9 @@ def choose_steps(x: Any) -> tuple[str, ...]:
     nonzero = values[values != 0]
     binary = nonzero.size > 0 and bool((nonzero == 1).all())
     if not binary and not is_bag_of_words(x):
-        return ("common-scale",) if are_component_scores(x) else ("standardize",)
+        if are_component_scores(x):
+            return ("common-scale",)
+        return ("common-scale", "l2") if are_embeddings(x) else ("standardize",)
     if binary:
         return ("idf", "l2")
     if bool((nonzero == np.round(nonzero)).all()):

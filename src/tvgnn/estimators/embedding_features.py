@@ -1,0 +1,43 @@
+"""Whether features are embeddings, such as word or sentence vectors, read off the features themselves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from tvgnn.graph.column_moments import column_moments
+
+__all__ = ["are_embeddings"]
+
+_FEWEST = 32  # columns: models give no fewer, tables of signed measurements seldom have as many
+_SIGNED = 0.9  # share of the columns that have both signs; what is measured in units is mostly positive
+_SPREAD = 5.0  # ratio of high deviations to low ones (9th and 1st decile); units differ by more
+_ALIKE = 1e-3  # relative difference of deviations below which columns were standardised, by a choice of their user
+
+
+def are_embeddings(x: Any) -> bool:
+    """Say whether the columns of x (N, F) are directions of one space, as those of word vectors are, without units.
+
+    They are many, of both signs, and of comparable but not equal deviations. Their length and common mean say little
+    (Mu & Viswanath, ICLR 2018), and columns of small deviation matter less.
+
+    Parameters:
+        x: dense or CSR; sparse features are none, since embeddings have no zeros.
+
+    Example:
+        >>> random = np.random.default_rng(0)
+        >>> vectors = 1 + random.normal(size=(200, 40)) * random.uniform(0.5, 2, size=40)
+        >>> are_embeddings(vectors), are_embeddings(np.abs(vectors)), are_embeddings(vectors[:, :20])
+        (True, False, False)
+
+    """
+    if sp.issparse(x) or x.shape[1] < _FEWEST or x.shape[0] < 2:
+        return False
+    signed = (x.min(0) < 0) & (x.max(0) > 0)
+    if signed.mean() < _SIGNED:
+        return False
+    deviation = np.sqrt(column_moments([x])[1])
+    low, high = np.quantile(deviation, (0.1, 0.9))
+    return bool(low > 0 and high <= _SPREAD * low and np.ptp(deviation) > _ALIKE * deviation.max())
