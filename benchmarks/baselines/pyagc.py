@@ -19,9 +19,8 @@ from torch.nn.functional import normalize
 
 from tvgnn import Graph
 
-__all__ = ["AVAILABLE", "METHODS", "NAME"]
+__all__ = ["AVAILABLE", "METHODS"]
 
-NAME = "PyAGC"
 AVAILABLE = importlib.util.find_spec("pyagc") is not None
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from benchmarks.quality.matched import Margins, matched_settings, simulate_like
-from benchmarks.quality.packages import package_network
+from benchmarks.quality.packages import package_network, with_word_vectors
 from benchmarks.quality.simulated import CitationSettings, simulate_citations
 from tvgnn import Graph, load_dataset
 from tvgnn.errors import DataError
@@ -31,7 +31,7 @@ def problem(name: str, seed: int, mirror: str | None = None) -> Problem:
     """Load a dataset, or draw ``blocks``, ``tissue``, ``citations-NUMBER`` or ``like-cora-NUMBER`` (also citeseer).
 
     ``doubtful-NUMBER`` is a citation network with up to all citations drawn at random, ``package-NAME`` the network of
-    an installed Python package.
+    an installed Python package, ``vectors-NAME`` the same with word vectors for words.
 
     The number stands for the settings, of those like a graph from the best match on.
 
@@ -50,9 +50,9 @@ def problem(name: str, seed: int, mirror: str | None = None) -> Problem:
             raise DataError(f"expected a number below {len(known)} at the end of {name}")
         given, classes = problem(match[1], seed, mirror)
         return Problem(simulate_like(Margins.of(given, classes), known[int(match[2])], seed=seed), classes)
-    if name.startswith("package-"):
-        graph = package_network(name.removeprefix("package-"))
-        return Problem(graph, graph.num_classes)
+    if match := re.fullmatch(r"(package|vectors)-(.*)", name):
+        graph = package_network(match[2])
+        return Problem(graph if match[1] == "package" else with_word_vectors(graph), graph.num_classes)
     if name in ("blocks", "tissue"):
         graph = block_graph(seed) if name == "blocks" else tissue(seed)
         return Problem(graph, graph.num_classes)

@@ -14,13 +14,13 @@ from tvgnn.errors import DataError
 from tvgnn.estimators.quality.directions import averaging_matrix
 from tvgnn.estimators.quality.preparation import FeaturePreparation
 
-__all__ = ["OTHERS", "labels_of"]
+__all__ = ["OTHERS", "check_installed", "labels_of"]
 
 _COMPONENTS = 200
 
 
-def labels_of(method: str, graph: Graph, n_clusters: int, seed: int) -> np.ndarray:
-    """Cluster by one of `OTHERS`.
+def check_installed(method: str) -> None:
+    """Check that a method of another package can run.
 
     Raises:
         DataError: its package is not installed.
@@ -28,6 +28,16 @@ def labels_of(method: str, graph: Graph, n_clusters: int, seed: int) -> np.ndarr
     """
     if method in pyagc.METHODS and not pyagc.AVAILABLE:
         raise DataError(f"expected the package pyagc for {method}, which is not installed; see benchmarks/README.md")
+
+
+def labels_of(method: str, graph: Graph, n_clusters: int, seed: int) -> np.ndarray:
+    """Cluster by one of `OTHERS`: labels (N,) in 0 .. n_clusters - 1.
+
+    Raises:
+        DataError: see `check_installed`.
+
+    """
+    check_installed(method)
     return OTHERS[method](graph, n_clusters, seed)
 
 

@@ -18,15 +18,17 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.utils.extmath import randomized_svd
 
 from tvgnn import Graph
 from tvgnn.errors import DataError
 
-__all__ = ["package_network"]
+__all__ = ["package_network", "with_word_vectors"]
 
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _WORDS = 30  # of a definition, drawn where it has more; an abstract of Citeseer has as many
 _VOCABULARY = 3000
+_VECTOR = 100  # columns of a word's vector
 _RARE, _COMMON = 8, 0.2  # words in fewer definitions, or in a larger share of them, are left out
 _LARGEST, _SMALLEST = 0.4, 0.03  # share of the modules from which a part is split, of the nodes below which it goes
 
@@ -39,10 +41,13 @@ class _Definition(NamedTuple):
 
 
 def package_network(package: str) -> Graph:
-    """Network of an installed package, with ``y``.
+    """Network of an installed package.
 
     Parameters:
         package: name to import it by; its top-level folder is read.
+
+    Returns:
+        N nodes without direction or weights, ``x`` (N, at most 3000) float32 CSR of ones, ``y`` (N,).
 
     Raises:
         DataError: the package is not installed, or has too few parts or definitions that mention each other.
@@ -67,6 +72,25 @@ def package_network(package: str) -> Graph:
     x = _features([nodes[i].words for i in chosen])
     y = np.array([classes.index(parts[nodes[i].module]) for i in chosen])
     return Graph.from_edge_index(np.array(kept).T, num_nodes=len(y), x=x, y=y)
+
+
+def with_word_vectors(graph: Graph) -> Graph:
+    """Return the graph with means of word vectors, (N, 100) float32, for its bags of words.
+
+    A word's vector is its row in the factors ``U S^1/2`` of the positive pointwise mutual information of words in the
+    same document (Levy & Goldberg, NeurIPS 2014).
+    """
+    bags = graph.x.astype(np.float64)
+    together = (bags.T @ bags).tocsr()
+    together.setdiag(0)
+    together.eliminate_zeros()
+    times = np.asarray(together.sum(1)).ravel()
+    pairs = together.tocoo()
+    information = np.log(np.maximum(pairs.data * times.sum() / (times[pairs.row] * times[pairs.col]), 1))
+    matrix = sp.csr_array((information, (pairs.row, pairs.col)), shape=together.shape)
+    left, values, _ = randomized_svd(matrix, min(_VECTOR, len(times)), random_state=0)
+    means = (bags @ (left * np.sqrt(values))) / np.maximum(np.asarray(bags.sum(1)).ravel(), 1)[:, None]
+    return Graph.from_scipy(graph.adjacency(), x=means.astype(np.float32), y=graph.y)
 
 
 def _definitions(folder: Path, package: str) -> Iterator[_Definition]:

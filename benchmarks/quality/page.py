@@ -60,9 +60,10 @@ def written(page: str, records: list[dict[str, Any]]) -> str:
         DataError: it lacks the markers of one.
 
     """
-    networks = (record for record in records if record["graph"].startswith("package-"))
     page = between_markers(page, "beside", beside(records))
-    return between_markers(page, "packages", table_by_graph(networks))
+    for name, prefix in (("packages", "package-"), ("vectors", "vectors-")):
+        page = between_markers(page, name, table_by_graph(one for one in records if one["graph"].startswith(prefix)))
+    return page
 
 
 def main() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import torch
 
 from benchmarks.quality.graphs import problem
-from benchmarks.quality.others import OTHERS
+from benchmarks.quality.others import OTHERS, check_installed
 from benchmarks.quality.variants import VARIANTS, measured
 
 __all__ = ["main"]
@@ -18,15 +18,18 @@ __all__ = ["main"]
 def main() -> None:
     """Parse the command line and run."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument(
-        "--graphs", nargs="+", required=True, help="datasets, blocks, tissue, citations-NUMBER, package-NAME"
+    names = (
+        "datasets, blocks, tissue, citations-NUMBER, package-NAME, vectors-NAME; all in benchmarks/quality/graphs.py"
     )
+    parser.add_argument("--graphs", nargs="+", required=True, help=names)
     parser.add_argument("--variants", nargs="+", choices=[*VARIANTS, *OTHERS], default=list(VARIANTS))
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--mirror", help="local folder of datasets, as for tvgnn cluster")
     parser.add_argument("--out", type=Path, required=True, help="JSON-lines file that records are added to")
     options = parser.parse_args()
+    for variant in options.variants:  # before hours of others
+        check_installed(variant)
     torch.set_num_threads(options.threads)
     for name in options.graphs:
         for seed in options.seeds:

@@ -23,7 +23,7 @@ def table(records: Iterable[dict[str, Any]]) -> str:
     cells: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for record in records:
         graph = record["graph"]
-        column = kind if (kind := graph.partition("-")[0]) in ("citations", "doubtful", "package") else graph
+        column = kind if (kind := graph.partition("-")[0]) in ("citations", "doubtful", "package", "vectors") else graph
         cells.setdefault((record["variant"], column), []).append(record)
     variants = list(dict.fromkeys(variant for variant, _ in cells))
     graphs = list(dict.fromkeys(graph for _, graph in cells))
@@ -32,13 +32,14 @@ def table(records: Iterable[dict[str, Any]]) -> str:
 
 
 def table_by_graph(records: Iterable[dict[str, Any]]) -> str:
-    """One row a graph, one column a variant: NMI / ACC in %; then their means over the graphs, and seconds a fit.
+    """One row a package, one column a variant: NMI / ACC in %; then their means over the packages, and seconds a fit.
 
-    Seconds are medians over all records of a variant. A graph that a variant lacks has no part in its means.
+    Graphs are named ``package-NAME`` or ``vectors-NAME``, all of one kind. Seconds are medians over all records of a
+    variant. A package that a variant lacks has no part in its means.
     """
     cells: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for record in records:
-        cells.setdefault((record["graph"].removeprefix("package-"), record["variant"]), []).append(record)
+        cells.setdefault((record["graph"].partition("-")[2], record["variant"]), []).append(record)
     variants = list(dict.fromkeys(variant for _, variant in cells))
     graphs = list(dict.fromkeys(graph for graph, _ in cells))
     rows = [[graph, *(_agreement([cells.get((graph, variant), [])]) for variant in variants)] for graph in graphs]

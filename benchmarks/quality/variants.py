@@ -65,6 +65,7 @@ VARIANTS = {
     "central partition for the product": Variant(_ONE_RUN, lambda: patch.object(recipe, "agreed_labels", _central)),
     "self weight 1": Variant(_ONE_RUN, lambda: patch.object(recipe, "_SELF_WEIGHTS", (1.0,))),
     "edges always kept": Variant(_ONE_RUN, lambda: patch.object(recipe, "_DOUBTFUL", -np.inf)),
+    "columns standardised": Variant(_ONE_RUN | {"feature_norm": "standardize"}),
     "discriminants fitted once": Variant(_ONE_RUN, lambda: patch.object(recipe, "set_discriminant", _fitted_once)),
     "paper, 300 epochs": Variant({"preset": "paper", "max_iter": 300}),
 }

@@ -13,6 +13,7 @@ from benchmarks.quality.variants import VARIANTS, fitted, measured
 
 from tvgnn import Graph
 from tvgnn.errors import DataError
+from tvgnn.estimators.quality.preparation import choose_steps
 
 
 def share_of_edges_within_classes(graph):
@@ -214,6 +215,18 @@ def test_networks_of_packages_depend_on_the_package_only():
     assert one.num_classes > 5
     assert np.diff(one.x.indptr).max() == 30
     assert share_of_edges_within_classes(one) > 2 / one.num_classes
+
+
+def test_word_vectors_stand_for_the_words_of_a_package():
+    words, vectors = problem("package-networkx", 0).graph, problem("vectors-networkx", 0).graph
+    assert np.array_equal(words.indices, vectors.indices)
+    assert np.array_equal(words.y, vectors.y)
+    assert vectors.x.shape == (words.num_nodes, 100)
+    assert choose_steps(vectors.x) == ("common-scale", "l2")
+    # who shares words is near: the mean inner product of neighbours exceeds that of any two
+    rows = vectors.x - vectors.x.mean(0)
+    edges = vectors.adjacency().tocoo()
+    assert (rows[edges.row] * rows[edges.col]).sum(1).mean() > 0.1 * (rows**2).sum(1).mean()
 
 
 @pytest.mark.parametrize("name", ["nowhere", "", "os.path", "ast"])
