@@ -37,6 +37,8 @@ def others():
     yield "no sign", np.abs(x)
     yield "units", x * units
     yield "standardised by the user", StandardScaler().fit_transform(x)
+    yield "a part of what the user standardised", StandardScaler().fit_transform(embeddings(2000)[0])[::3]
+    yield "equal noise", np.random.default_rng(0).normal(size=(500, 64))
     yield "whitened", PCA(40, whiten=True).fit_transform(x)
     yield "constant", np.zeros((9, 40))
     yield "mostly constant", np.hstack([x[:, :4], np.zeros((300, 44))])

@@ -14,14 +14,15 @@ __all__ = ["are_embeddings"]
 _FEWEST = 32  # columns: models give no fewer, tables of signed measurements seldom have as many
 _SIGNED = 0.9  # share of the columns that have both signs; what is measured in units is mostly positive
 _SPREAD = 5.0  # ratio of high deviations to low ones (9th and 1st decile); units differ by more
-_ALIKE = 1e-3  # relative difference of deviations below which columns were standardised, by a choice of their user
+_ERRORS, _LOOSEST = 8.0, 0.2  # over the root of N: relative difference of deviations that were equal in more rows
 
 
 def are_embeddings(x: Any) -> bool:
     """Say whether the columns of x (N, F) are directions of one space, as those of word vectors are, without units.
 
-    They are many, of both signs, and of comparable but not equal deviations. Their length and common mean say little
-    (Mu & Viswanath, ICLR 2018), and columns of small deviation matter less.
+    They are many, of both signs, and of comparable deviations, but not of equal ones up to sampling error, which
+    columns have that their user standardised. Rows' length and common mean say little (Mu & Viswanath, ICLR 2018), and
+    columns of small deviation matter less.
 
     Parameters:
         x: dense or CSR; sparse features are none, since embeddings have no zeros.
@@ -40,4 +41,5 @@ def are_embeddings(x: Any) -> bool:
         return False
     deviation = np.sqrt(column_moments([x])[1])
     low, high = np.quantile(deviation, (0.1, 0.9))
-    return bool(low > 0 and high <= _SPREAD * low and np.ptp(deviation) > _ALIKE * deviation.max())
+    alike = min(_LOOSEST, _ERRORS / np.sqrt(x.shape[0])) * deviation.max()
+    return bool(low > 0 and high <= _SPREAD * low and np.ptp(deviation) > alike)
