@@ -139,7 +139,7 @@ class TestDirections:
         x = np.stack([5 * random.normal(size=1000), shared + 0.1 * random.normal(size=1000)], 1).astype(np.float32)
         graph = Graph.from_scipy(blocks, x=x)
         basis, reduced = principal_components(x, np.random.RandomState(0))
-        (directions,) = neighborhood_directions(graph, basis, reduced, 2)
+        (directions,) = neighborhood_directions(graph, x, basis, reduced, 2)
         assert reduced.shape == (1000, 2)
         first = np.abs(directions.weight[:, 0])
         assert first[1] > 10 * first[0]
@@ -151,7 +151,7 @@ class TestDirections:
         graph = topics(nodes=600, words=words, clusters=4)
         x = graph.x if sparse else graph.x.toarray()
         basis, reduced = principal_components(x, np.random.RandomState(0))
-        encoders = neighborhood_directions(graph, basis, reduced, 16)
+        encoders = neighborhood_directions(graph, x, basis, reduced, 16)
         highest = min(words, 150)  # four rows for each
         assert [encoder.rank for encoder in encoders] == sorted({32, min(128, highest), highest})
         deviations = np.linalg.norm(reduced, axis=0)
@@ -166,7 +166,7 @@ class TestDirections:
     def test_smoothing_is_scale_free_and_chosen(self, graph):
         prepared = FeaturePreparation.fit(graph.x).transform(graph.x)
         basis, reduced = principal_components(prepared, np.random.RandomState(0))
-        (directions,) = neighborhood_directions(graph, basis, reduced, 8)
+        (directions,) = neighborhood_directions(graph, prepared, basis, reduced, 8)
         adjacency = averaging_adjacency(Adjacency.from_graph(graph), mean_edge_weight(graph))
         information = PartitionInformation(graph.adjacency(), reduced)
         z = torch.tensor(prepared @ directions.weight)
@@ -267,7 +267,9 @@ class TestEstimator:
             TVClustering(3, preset="quality", **options).fit(graph)
 
     def test_a_limit_of_memory_names_what_would_help(self, graph):
-        with pytest.raises(MemoryLimitError, match="use smaller hidden_channels or fewer features, or raise"):
+        with pytest.raises(
+            MemoryLimitError, match="use batch_size, smaller hidden_channels or fewer features, or raise"
+        ):
             TVClustering(3, preset="quality", max_memory="1MB").fit(graph)
 
     def test_every_parameter_has_an_effect_or_is_refused(self):
@@ -277,7 +279,7 @@ class TestEstimator:
         others = {
             "n_clusters": 4, "random_state": 1, "feature_norm": None, "max_iter": 1, "patience": 1, "tol": 1e9,
             "n_init": 2, "hidden_channels": 4, "num_layers": 7, "totvar_coeff": 9.0, "balance_coeff": 9.0,
-            "learning_rate": 1.0,
+            "learning_rate": 1.0, "batch_size": 100,
         }  # fmt: skip
         refused = {
             "mlp_channels": 8, "delta_coeff": 1.0, "rho": 1.0, "precision": "bfloat16", "memory": "low",
@@ -399,11 +401,14 @@ class TestFewColumns:
 
 
 class TestLargeGraphs:
-    def test_starts_are_compared_on_a_sample(self, monkeypatch):
+    @pytest.mark.parametrize("to_the_end", [True, False])
+    def test_starts_are_compared_on_a_sample(self, monkeypatch, to_the_end):
         monkeypatch.setattr(candidates, "_SAMPLE", 300)
         random = np.random.RandomState(0)
         centers = 5 * np.eye(4)
         truth = np.arange(2000) % 4
-        found = candidates._clustered(centers[truth] + random.normal(size=(2000, 4)), 4, random)
-        assert adjusted_rand_score(truth, found.labels_) > 0.95
-        assert len(found.labels_) == 2000
+        rows = centers[truth] + random.normal(size=(2000, 4))
+        found, labels = candidates._clustered(rows, 4, random, to_the_end=to_the_end)
+        assert adjusted_rand_score(truth, labels) > 0.95
+        nearest = np.square(rows[:, None] - found).sum(2).argmin(1)
+        assert (labels == nearest).mean() > 0.99

@@ -70,6 +70,10 @@ class ModelOptions:
         float | None, _model(help="Asymmetry of the balance loss; others than K-1 allow uneven clusters. (paper: K-1)")
     ] = None
     learning_rate: Annotated[float | None, _model(help="Learning rate of Adam. (paper: 0.001)")] = None
+    batch_size: Annotated[
+        int | None,
+        _model(min=1, help="Nodes of a batch on larger graphs, with --preset quality. (default: the whole graph)"),
+    ] = None
     feature_norm: Annotated[
         FeatureNorm,
         typer.Option(

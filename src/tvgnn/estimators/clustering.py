@@ -16,7 +16,7 @@ from tvgnn.estimators import persistence
 from tvgnn.estimators.inference import infer, store_results
 from tvgnn.estimators.inputs import checked_rows, given_graph, neighbor_settings, refuse_graph_making
 from tvgnn.estimators.plans import expected_bytes, prepare, train_network
-from tvgnn.estimators.presets import PRESETS, check_options, positive_integer, resolve_parameters
+from tvgnn.estimators.presets import SETTINGS, check_options, positive_integer, resolve_parameters
 from tvgnn.graph.features import StructuralKind
 from tvgnn.graph.graph import Graph
 from tvgnn.graph.knn.join import with_neighbor_edges
@@ -62,6 +62,9 @@ class TVClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         Asymmetry of the balance loss; other values ask for uneven clusters.
     learning_rate : float, default=None (1e-3)
         Of Adam.
+    batch_size : int, default=None
+        With ``"quality"`` on a graph of more nodes: train on random batches of so many nodes and their neighbours,
+        which takes less time and memory. None trains on the whole graph.
     random_state : int, RandomState or None, default=None
         Seeds the initial weights. The same seed on the same machine gives the same result.
     verbose : int, default=0
@@ -152,6 +155,7 @@ class TVClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         balance_coeff: float | None = None,
         rho: float | None = None,
         learning_rate: float | None = None,
+        batch_size: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
         n_neighbors: int = 15,
@@ -181,6 +185,7 @@ class TVClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         self.balance_coeff = balance_coeff
         self.rho = rho
         self.learning_rate = learning_rate
+        self.batch_size = batch_size
         self.random_state = random_state
         self.verbose = verbose
         self.n_neighbors = n_neighbors
@@ -232,7 +237,7 @@ class TVClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
 
         """
         start = time.perf_counter()
-        parameters = resolve_parameters(self.preset, {name: getattr(self, name) for name in PRESETS["paper"]})
+        parameters = resolve_parameters(self.preset, {name: getattr(self, name) for name in SETTINGS})
         check_options(self.preset, memory=self.memory, precision=self.precision)
         neighbors = neighbor_settings(self.get_params(deep=False))
         if adjacency is not None or X is None or isinstance(X, Graph):

@@ -9,7 +9,7 @@ from typing import Any
 
 from tvgnn.wording import setting
 
-__all__ = ["PRESETS", "check_options", "positive_integer", "preset_without_name", "resolve_parameters"]
+__all__ = ["PRESETS", "SETTINGS", "check_options", "positive_integer", "preset_without_name", "resolve_parameters"]
 
 _PAPER: dict[str, Any] = {
     # Hansen & Bianchi (2023), table 5, vertex clustering; patience and tol are ours: the paper trains 10,000 epochs.
@@ -56,9 +56,15 @@ _QUALITY: dict[str, Any] = {
     "totvar_coeff": 0.785,
     "balance_coeff": 0.514,
     "learning_rate": 1e-2,
+    "batch_size": None,
 }
 
+_COUNTS = {"num_layers", "batch_size"}  # whole numbers that may be None
+
 PRESETS: dict[str, dict[str, Any]] = {"paper": _PAPER, "quick": _QUICK, "quality": _QUALITY, "released": _RELEASED}
+
+SETTINGS = tuple(_PAPER | _QUALITY)
+"""Parameters of `TVClustering` that presets set; each preset has some of them."""
 
 
 def preset_without_name(given: Mapping[str, Any]) -> str:
@@ -98,7 +104,7 @@ def resolve_parameters(preset: str, given: dict[str, Any]) -> dict[str, Any]:
         )
     values = {name: default if given.get(name) is None else given[name] for name, default in defaults.items()}
     for name, default in defaults.items():
-        if isinstance(default, int) or (name == "num_layers" and values[name] is not None):
+        if isinstance(default, int) or (name in _COUNTS and values[name] is not None):
             values[name] = positive_integer(name, values[name], least=0 if name == "mlp_channels" else 1)
         elif values[name] is not None and not isinstance(default, str) and not isinstance(values[name], Real):
             raise ValueError(f"expected {name} to be a number, got {values[name]!r}")

@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from tvgnn.estimators.inputs import GRAPH_MAKING
-from tvgnn.estimators.presets import PRESETS, check_options, positive_integer, resolve_parameters
+from tvgnn.estimators.presets import SETTINGS, check_options, positive_integer, resolve_parameters
 from tvgnn.experiments.clustering import ClusteringJob
 from tvgnn.graph.graph import Graph
 
@@ -133,7 +133,7 @@ def _checked(options: dict[str, Any]) -> int:
     check_options(
         options["preset"], memory=options.get("memory", "normal"), precision=options.get("precision", "float32")
     )
-    resolved = resolve_parameters(options["preset"], {name: options.get(name) for name in PRESETS["paper"]})
+    resolved = resolve_parameters(options["preset"], {name: options.get(name) for name in SETTINGS})
     max_iter: int = resolved["max_iter"]
     options.pop("max_iter", None)  # a field of its own
     return max_iter

@@ -162,16 +162,21 @@ class SmoothedClusteringModel(nn.Module):
             for weight in {view.self_weight for view in self.config.views}
         }
         widths = [view.channels for view in self.config.views]
-        parts = []
-        for view, conv, mean, scale in zip(
-            self.config.views, self.convs, self.mean.split(widths), self.scale.split(widths), strict=True
+        embedding = self.mean.new_empty(adjacency.num_nodes, sum(widths))
+        for view, conv, mean, scale, part in zip(
+            self.config.views,
+            self.convs,
+            self.mean.split(widths),
+            self.scale.split(widths),
+            embedding.split(widths, dim=1),
+            strict=True,
         ):
             z = conv(x, averaging[view.self_weight])
             for threshold in view.thresholds[1:]:
                 z = gtv_step(z, averaging[view.self_weight], threshold, threshold, backend=self.backend)
-            y = (z - mean) / scale
-            parts.append(normalize(y, dim=1) if view.unit_rows else y)
-        return torch.cat(parts, dim=1)
+            y = z.sub_(mean).div_(scale)
+            part.copy_(normalize(y, dim=1) if view.unit_rows else y)
+        return embedding
 
     def forward(self, x: Tensor | SparseMatrix, adjacency: Adjacency) -> tuple[Tensor, Tensor]:
         """Return (assignments, embedding); only the head carries gradients."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.cluster import KMeans, kmeans_plusplus
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import pairwise_distances_argmin
 from threadpoolctl import threadpool_limits
 from torch import Tensor
 
@@ -22,6 +23,7 @@ _STARTS = 20  # of k-means for each amount of smoothing
 _SAMPLE = 20_000  # nodes on which the starts are compared; the winner goes on with all
 _WORTH_THREADS = 10_000_000  # products in a step; below, a second thread gains 13 % at most and may wait
 _FEW_COLUMNS = 4  # in which directions alone cannot tell many clusters apart
+_BLOCK = 65_536  # rows that are scaled at a time
 _PATIENCE = 3  # numbers of steps without a better partition before the search ends
 
 
@@ -62,6 +64,7 @@ def best_candidate(
     self_weight: float = 1.0,
     num_layers: int | None,
     random: np.random.RandomState,
+    batches: bool = False,
     backend: str = "auto",
 ) -> tuple[Candidate, dict[int, float]]:
     """Smooth, cluster and judge until more smoothing explains less.
@@ -80,6 +83,7 @@ def best_candidate(
         self_weight: that of ``averaging``, for the record.
         num_layers: number of GTV steps, possibly 0; None to let the data choose one or more.
         random: seeds k-means.
+        batches: clusters of large graphs are those of a sample, to whose nearest centre all other nodes go.
         backend: see `select_backend`.
 
     Returns:
@@ -95,17 +99,17 @@ def best_candidate(
         while len(thresholds) < steps:
             thresholds.append(_mean_distance(z, *ends))
             z = gtv_step(z, averaging, thresholds[-1], thresholds[-1], backend=backend)
-        mean, scale, given = _weighted(z.cpu().numpy(), ratios)
+        rows = z.cpu().numpy()
+        mean, scale = _weights(rows, ratios)
         better = False
         tried[steps] = -np.inf
-        for unit_rows in (True, False) if given.shape[1] <= _FEW_COLUMNS else (True,):
-            embedding = _of_length_one(given) if unit_rows else given
-            found = _clustered(embedding, n_clusters, random)
-            labels = found.labels_.astype(np.int64)
+        for unit_rows in (True, False) if len(mean) <= _FEW_COLUMNS else (True,):
+            embedding = _embedding(rows, mean, scale, unit_rows)
+            centers, labels = _clustered(embedding, n_clusters, random, to_the_end=not batches)
             nats = information.of(labels, n_clusters)
             tried[steps] = max(tried[steps], nats)
             if best is None or nats > best.nats:
-                centers, better = found.cluster_centers_, True
+                better = True
                 best = Candidate(
                     self_weight, tuple(thresholds), mean, scale, unit_rows, embedding, centers, labels, nats
                 )
@@ -117,18 +121,29 @@ def best_candidate(
     return best, tried
 
 
-def _clustered(embedding: np.ndarray, n_clusters: int, random: np.random.RandomState) -> KMeans:
-    """K-means of the best of many starts; on large graphs the starts are compared on a sample, and the best goes on."""
+def _clustered(
+    embedding: np.ndarray, n_clusters: int, random: np.random.RandomState, *, to_the_end: bool
+) -> tuple[np.ndarray, np.ndarray]:
+    """Centres (K, q) and labels (N,) of k-means, the best of many starts.
+
+    On large graphs the starts are compared on a sample; with the best all nodes go on ``to_the_end``, or are given to
+    the nearest of the sample's centres.
+    """
     size = min(len(embedding), max(_SAMPLE, 100 * n_clusters))
     threads = 1 if size * embedding.shape[1] * n_clusters < _WORTH_THREADS else None
     with threadpool_limits(threads), warnings.catch_warnings():
         # Fewer distinct rows than clusters: the estimator says so once, at the end
         warnings.simplefilter("ignore", ConvergenceWarning)
         if len(embedding) <= _SAMPLE:
-            return _best_of_many(embedding, n_clusters, random)
-        chosen = random.choice(len(embedding), size, replace=False)
-        centers = _best_of_many(embedding[chosen], n_clusters, random).cluster_centers_
-        return KMeans(n_clusters, init=centers, n_init=1).fit(embedding)
+            found = _best_of_many(embedding, n_clusters, random)
+        else:
+            chosen = random.choice(len(embedding), size, replace=False)
+            found = _best_of_many(embedding[chosen], n_clusters, random)
+            if not to_the_end:
+                centers = found.cluster_centers_
+                return centers, pairwise_distances_argmin(embedding, centers).astype(np.int64)
+            found = KMeans(n_clusters, init=found.cluster_centers_, n_init=1).fit(embedding)
+    return found.cluster_centers_, found.labels_.astype(np.int64)
 
 
 def _best_of_many(embedding: np.ndarray, n_clusters: int, random: np.random.RandomState) -> KMeans:
@@ -149,8 +164,8 @@ def _best_of_many(embedding: np.ndarray, n_clusters: int, random: np.random.Rand
     return best
 
 
-def _weighted(z: np.ndarray, ratios: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Columns standardised and weighed.
+def _weights(z: np.ndarray, ratios: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and scale, (q,) float32, by which columns are standardised and weighed.
 
     The weight ``sqrt(r) * r / (1 + r)`` of a column with signal-to-noise ratio r makes the noise equal in all columns
     and shrinks each to its expected signal (Wiener's filter).
@@ -160,12 +175,18 @@ def _weighted(z: np.ndarray, ratios: np.ndarray) -> tuple[np.ndarray, np.ndarray
     varies = (deviation > 1e-6 * np.abs(mean).max(initial=1e-30)) & (ratios > 0)
     # Infinite scale: a column that says nothing becomes 0
     scale = np.where(varies, deviation / np.where(varies, weights / weights.max(initial=1e-30), 1), np.float32(3e38))
-    return mean, scale.astype(np.float32), ((z - mean) / scale).astype(np.float32)
+    return mean, scale.astype(np.float32)
 
 
-def _of_length_one(rows: np.ndarray) -> np.ndarray:
-    """Rows divided by their Euclidean length."""
-    return rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), np.float32(1e-12))
+def _embedding(z: np.ndarray, mean: np.ndarray, scale: np.ndarray, unit_rows: bool) -> np.ndarray:
+    """Columns standardised and weighed, rows divided by their length; a block at a time, as copies would add up."""
+    found = np.empty_like(z, np.float32)
+    for first in range(0, len(z), _BLOCK):
+        block = ((z[first : first + _BLOCK] - mean) / scale).astype(np.float32)
+        if unit_rows:
+            block /= np.maximum(np.linalg.norm(block, axis=1, keepdims=True), np.float32(1e-12))
+        found[first : first + _BLOCK] = block
+    return found
 
 
 def _ends(adjacency: Adjacency) -> tuple[Tensor, Tensor]:

@@ -24,6 +24,8 @@ __all__ = [
 _RANKS = (32, 128, 256)  # of the features before the eigenproblem, whose time grows with the cube
 _ROWS_PER_RANK = 4  # fewer rows do not determine a covariance of that rank
 _FEW = 16  # components are always kept: a dozen nodes have many of equal variance, and a cut among those is arbitrary
+_ROWS = 65_536  # components that are squared together, in float64
+_BLOCK = 4096  # neighbourhoods that are looked at together, where not all are
 _RIDGE = 0.1  # of the mean variance, added to the noise: no direction is trusted beyond a ratio of 10 to 1
 
 
@@ -64,7 +66,9 @@ def principal_components(x: Any, random: np.random.RandomState) -> tuple[np.ndar
     return basis, np.asarray(x @ basis, dtype=np.float32)
 
 
-def neighborhood_directions(graph: Graph, basis: np.ndarray, reduced: np.ndarray, width: int) -> list[Directions]:
+def neighborhood_directions(
+    graph: Graph, x: Any, basis: np.ndarray, reduced: np.ndarray, width: int, nodes: np.ndarray | None = None
+) -> list[Directions]:
     """Find the directions of the features in which neighbourhoods differ most, relative to what differs within them.
 
     Two views of a node, each the mean over a random part of its neighbourhood, share what the neighbourhood has in
@@ -78,16 +82,24 @@ def neighborhood_directions(graph: Graph, basis: np.ndarray, reduced: np.ndarray
 
     Parameters:
         graph: N nodes.
+        x: (N, F) prepared features, dense or CSR.
         basis, reduced: see `principal_components`.
         width: q, at most; fewer where the features have a smaller rank.
+        nodes: (n,) a random part of the nodes, whose components ``reduced`` has and whose neighbourhoods are looked
+            at; None for all.
 
     Returns:
         The encoders by rising rank.
 
     """
     highest = reduced.shape[1]
-    centred = reduced - reduced.mean(0)
-    between, within, variances = _scatters(averaging_matrix(graph), centred)
+    mean = reduced.mean(0)
+    variances = _squares(reduced, mean)
+    averaging = averaging_matrix(graph)
+    if nodes is None:
+        between, within = _scatters(averaging, reduced - mean)
+    else:
+        between, within = _scatters_a_block_at_a_time(averaging, x, basis, mean, nodes)
     found = []
     for rank in sorted({min(rank, highest) for rank in _RANKS}):
         first = slice(rank)
@@ -103,20 +115,42 @@ def neighborhood_directions(graph: Graph, basis: np.ndarray, reduced: np.ndarray
 
 def highest_ratio(averaging: sp.csr_array, centred: np.ndarray) -> float:
     """Signal-to-noise ratio of the best direction in centred components (N, r)."""
-    between, within, variances = _scatters(averaging, centred)
-    last = len(variances) - 1
-    noise = _noise(within, variances)
+    between, within = _scatters(averaging, centred)
+    last = len(between) - 1
+    noise = _noise(within, _squares(centred, np.zeros(len(between), np.float32)))
     return float(scipy.linalg.eigh(between, noise, eigvals_only=True, subset_by_index=(last, last))[0])
 
 
-def _scatters(averaging: sp.csr_array, centred: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Of the neighbourhoods' means and within neighbourhoods, both (r, r), and that of each component, (r,)."""
+def _scatters(averaging: Any, centred: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Of the neighbourhoods' means and within neighbourhoods, both (r, r)."""
     means = averaging @ centred
     between = (means.T @ means).astype(np.float64)
     del means
     listed = np.asarray(averaging.sum(0)).ravel()[:, None].astype(np.float32)
     within = (centred.T @ (listed * centred)).astype(np.float64) - between
-    return between, within, np.square(centred, dtype=np.float64).sum(0)
+    return between, within
+
+
+def _scatters_a_block_at_a_time(
+    averaging: Any, x: Any, basis: np.ndarray, mean: np.ndarray, nodes: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Of the neighbourhoods of some nodes; components (r,) about ``mean`` are made of those that a block reads."""
+    rank = len(mean)
+    between, within = np.zeros((rank, rank)), np.zeros((rank, rank))
+    for first in range(0, len(nodes), _BLOCK):
+        rows = averaging[nodes[first : first + _BLOCK]]
+        read, columns = np.unique(rows.indices, return_inverse=True)
+        block = sp.csr_array((rows.data, columns, rows.indptr), shape=(rows.shape[0], len(read)))
+        found = _scatters(block, np.asarray(x[read] @ basis, dtype=np.float32) - mean)
+        between += found[0]
+        within += found[1]
+    return between, within
+
+
+def _squares(components: np.ndarray, mean: np.ndarray) -> np.ndarray:
+    """Sums of the squares about ``mean``, (r,) float64."""
+    blocks = (components[first : first + _ROWS] for first in range(0, len(components), _ROWS))
+    return np.sum([np.square(block - mean, dtype=np.float64).sum(0) for block in blocks], axis=0)
 
 
 def _noise(within: np.ndarray, variances: np.ndarray) -> np.ndarray:

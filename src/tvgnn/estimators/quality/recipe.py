@@ -16,6 +16,7 @@ from threadpoolctl import threadpool_limits
 from torch import nn
 
 from tvgnn.estimators.quality.agreement import agreed_labels, set_discriminant
+from tvgnn.estimators.quality.batches import NodeBatches
 from tvgnn.estimators.quality.candidates import Candidate, best_candidate
 from tvgnn.estimators.quality.directions import (
     Directions,
@@ -28,6 +29,7 @@ from tvgnn.estimators.quality.information import PartitionInformation
 from tvgnn.estimators.quality.refinement import refine, soft_kmeans
 from tvgnn.graph.adjacency import Adjacency
 from tvgnn.graph.graph import Graph
+from tvgnn.graph.locality import relabel_by_locality
 from tvgnn.layers.gtv_conv import GTVConv
 from tvgnn.models.smoothed_clustering import (
     SmoothedClusteringConfig,
@@ -45,6 +47,7 @@ _CLEARLY = 2.0  # times as much, which the nodes without edges have to say for t
 _SHARED = 1.0  # signal-to-noise ratio of neighbours below which a node may count more than each of them
 _SELF_WEIGHTS = (1.0, 4.0, 16.0)  # then tried, in turn
 _MORE = 0.01  # the share that the next weight has to explain more; repeated runs differ by as much
+_WORTH_ORDERING = 16 * 2**20  # bytes of an embedding; smaller ones are mostly found in the cache
 _ENOUGH = 50  # nodes for each cluster; with fewer, chance explains too much to compare with
 
 
@@ -70,6 +73,10 @@ def fit_quality(
     signal-to-noise ratio of the features, whatever d is. So where neighbours have less in common than they differ in,
     the first run tries how much a node counts, for each encoder, until partitions explain hardly more.
 
+    On a graph of more nodes than ``batch_size`` no array is as wide as the components and as long as the graph: these,
+    and what neighbourhoods and features say in them, come from a random batch; clusters are those of k-means on a
+    sample; and each step of the refinement looks at a batch of nodes and their neighbours.
+
     Where edges are drawn with little regard to the features, means over neighbours only blur these. So where neighbours
     hardly agree, partitions over edges explain next to nothing beyond chance, and the nodes without their edges explain
     clearly more (`_Fit.blurred`), all runs are made without edges; not if the number of GTV steps is given.
@@ -86,7 +93,17 @@ def fit_quality(
     Returns:
         The network, the course of the refinement, and what the data chose, for the record.
 
+    Raises:
+        ValueError: batches are smaller than the number of clusters.
+
     """
+    batch_size = parameters["batch_size"]
+    if batch_size is not None and batch_size < n_clusters:
+        raise ValueError(
+            f"expected batch_size >= n_clusters, got batch_size={batch_size} and n_clusters={n_clusters}; take 50 "
+            "nodes a cluster or more, and as many as memory lets you, such as 50000"
+        )
+    graph, x = _in_order_of_locality(graph, x, parameters["hidden_channels"])
     fit = _Fit(graph, x, n_clusters, parameters, device, backend)
     random = check_random_state(random_state)
     with threadpool_limits(torch.get_num_threads()):
@@ -99,7 +116,7 @@ def fit_quality(
         members = fit.runs(random, parameters["n_init"], weights, over_edges=over_edges)
         labels, agreement = agreed_labels([member.log_probabilities for member in members])
         views = sorted((member for member in members if member.candidate is not None), key=lambda one: one.rank)
-        model, losses, judged, kept, seconds = fit.combined(views, labels)
+        model, losses, judged, kept, seconds = fit.combined(views, labels, random)
     choices = {
         "views": [view.description for view in views],
         "over_edges": over_edges,
@@ -150,6 +167,10 @@ class _Fit:
     ) -> None:
         self.graph, self.x, self.n_clusters, self.parameters = graph, x, n_clusters, parameters
         self.device, self.backend = device, backend
+        self.batch_size: int | None = parameters["batch_size"]
+        if self.batch_size is not None and self.batch_size >= graph.num_nodes:
+            self.batch_size = None
+        self.nodes: np.ndarray | None = None
         self.adjacency = Adjacency.from_graph(graph).to(device)
         self.loop = mean_edge_weight(graph)
         self.information: PartitionInformation
@@ -196,21 +217,28 @@ class _Fit:
         return alone > _CLEARLY * max(over, 0)
 
     def see(self, random: np.random.RandomState) -> None:
-        """Find principal components anew."""
-        self.basis, self.reduced = principal_components(self.x, random)
-        self.information = PartitionInformation(self.graph.adjacency(), self.reduced)
+        """Find principal components anew, those of a batch of the nodes where there are batches."""
+        batches = self._batches(random)
+        self.nodes = None if batches is None else batches.nodes()
+        rows = self.x if self.nodes is None else self.x[self.nodes]
+        self.basis, self.reduced = principal_components(rows, random)
+        self.information = PartitionInformation(self.graph.adjacency(), self.reduced, self.nodes)
+
+    def _batches(self, random: np.random.RandomState) -> NodeBatches | None:
+        return None if self.batch_size is None else NodeBatches(self.graph, self.batch_size, random, self.device)
 
     def _members(
         self, random: np.random.RandomState, over_edges: bool, self_weights: Mapping[int, tuple[float, ...]]
     ) -> Iterator[_Member]:
         """One run: a partition for each encoder."""
         graph = self.graph if over_edges else Graph.from_scipy(sp.csr_array(self.graph.adjacency().shape))
-        for encoder in neighborhood_directions(graph, self.basis, self.reduced, self.parameters["hidden_channels"]):
+        width = self.parameters["hidden_channels"]
+        for encoder in neighborhood_directions(graph, self.x, self.basis, self.reduced, width, self.nodes):
             candidate, tried = self._candidate(encoder, random, over_edges, self_weights[encoder.rank])
             head = nn.Linear(candidate.embedding.shape[1], self.n_clusters, device=self.device)
             soft_kmeans(head, candidate.embedding, candidate.centers, candidate.labels)
-            embedding = torch.tensor(candidate.embedding, device=self.device)
-            judged, kept = self._refined(head, embedding)[1:3]
+            embedding = torch.from_numpy(candidate.embedding).to(self.device)
+            judged, kept = self._refined(head, embedding, random)[1:3]
             with torch.no_grad():
                 log_probabilities = head(embedding).log_softmax(1).cpu().numpy()
             description = {
@@ -240,6 +268,7 @@ class _Fit:
                 self_weight=self_weight,
                 num_layers=self.parameters["num_layers"] if over_edges else 0,
                 random=random,
+                batches=self.batch_size is not None,
                 backend=self.backend,
             )
             if best is not None and found[0].nats <= (1 + _MORE) * best[0].nats:
@@ -248,7 +277,9 @@ class _Fit:
         assert best is not None  # there is a self weight
         return best
 
-    def _refined(self, head: nn.Linear, embedding: torch.Tensor) -> tuple[list[float], list[float], int, float]:
+    def _refined(
+        self, head: nn.Linear, embedding: torch.Tensor, random: np.random.RandomState
+    ) -> tuple[list[float], dict[int, float], int, float]:
         """Losses and judgements by step, the kept step, and the seconds that it took."""
         start = time.perf_counter()
         losses, judged, kept = refine(
@@ -262,14 +293,15 @@ class _Fit:
             patience=self.parameters["patience"],
             tol=self.parameters["tol"],
             learning_rate=self.parameters["learning_rate"],
+            batches=self._batches(random),
             backend=self.backend,
         )
         return losses, judged, kept, time.perf_counter() - start
 
     @torch.no_grad()
     def combined(
-        self, members: list[_Member], labels: np.ndarray
-    ) -> tuple[SmoothedClusteringModel, list[float], list[float], int, float]:
+        self, members: list[_Member], labels: np.ndarray, random: np.random.RandomState
+    ) -> tuple[SmoothedClusteringModel, list[float], dict[int, float], int, float]:
         """The network of the members' encoders with a head for ``labels``, refined."""
         candidates = [member.candidate for member in members if member.candidate is not None]
         config = SmoothedClusteringConfig(
@@ -292,13 +324,32 @@ class _Fit:
         set_discriminant(model.head, embeddings, labels)
         model.to(self.device)
         with torch.enable_grad():
-            embedding = torch.tensor(np.concatenate(embeddings, axis=1), device=self.device)
-            return model, *self._refined(model.head, embedding)
+            embedding = torch.from_numpy(np.concatenate(embeddings, axis=1)).to(self.device)
+            return model, *self._refined(model.head, embedding, random)
 
 
-def quality_bytes(graph: Graph, x: Any, width: int) -> int:
+def _in_order_of_locality(graph: Graph, x: Any, width: int) -> tuple[Graph, Any]:
+    """Put the nodes of a large graph into an order that keeps neighbours together, which the result does not tell."""
+    relabelled = relabel_by_locality(Adjacency.from_graph(graph), width, _WORTH_ORDERING)
+    if relabelled is None:
+        return graph, x
+    lists = relabelled.adjacency
+    weights = graph.weights[relabelled.entries.numpy()] if graph.is_weighted else graph.weights
+    ordered = replace(
+        graph,
+        indptr=lists.indptr.numpy(),
+        indices=lists.indices.numpy(),
+        weights=weights,
+        x=None,
+        y=None,
+        node_ids=range(graph.num_nodes),
+    )
+    return ordered, x[relabelled.nodes.numpy()]
+
+
+def quality_bytes(graph: Graph, x: Any, width: int, batch_size: int | None) -> int:
     """Estimated peak of what fitting adds to the memory of the process."""
     nodes, features = x.shape
-    rank = min(256, features)
-    floats = nodes * (3 * rank + 11 * width) + 3 * features * rank + 6 * rank * rank
+    rank, seen = min(256, features), min(batch_size or nodes, nodes)
+    floats = 3 * seen * rank + 11 * nodes * width + 3 * features * rank + 6 * rank * rank
     return 32 * 2**20 + 4 * floats + 24 * graph.indices.size

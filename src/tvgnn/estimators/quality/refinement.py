@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
+from typing import cast
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
 from tvgnn.errors import TrainingError
+from tvgnn.estimators.quality.batches import NodeBatches
 from tvgnn.graph.adjacency import Adjacency
 from tvgnn.losses import share_balance_loss, total_variation_loss
 
 __all__ = ["refine", "soft_kmeans"]
 
 _SHARPEST = 1e4
+_JUDGED = 10  # steps on batches from one judgement of all nodes to the next
+_ROWS = 65_536  # that are judged at a time
 
 
 @torch.no_grad()
@@ -46,11 +51,13 @@ def refine(
     patience: int,
     tol: float,
     learning_rate: float,
+    batches: NodeBatches | None = None,
     backend: str = "auto",
-) -> tuple[list[float], list[float], int]:
+) -> tuple[list[float], dict[int, float], int]:
     """Train the head on total variation and balance, and leave the state in which ``judge`` is highest.
 
-    The balance follows the sizes that were found (`share_balance_loss`), so that unequal clusters stay so.
+    The balance follows the sizes that were found (`share_balance_loss`), so that unequal clusters stay so. With
+    ``batches`` each step looks at a batch of the nodes and their neighbours, and every tenth state is judged.
 
     Parameters:
         head: in place.
@@ -62,10 +69,12 @@ def refine(
         patience: steps without a better judgement before it stops.
         tol: relative improvement of the judgement that counts.
         learning_rate: of Adam, relative to the root mean square of the head's weights.
+        batches: of the nodes of ``adjacency``; None to look at all in each step.
         backend: see `select_backend`.
 
     Returns:
-        Loss and judgement of every state, the first that of the head as given, and the number of the kept one.
+        Loss of every state, the first that of the head as given; judgements, by number of steps; and the number of
+        steps to the kept state.
 
     Raises:
         TrainingError: the loss is not finite.
@@ -73,18 +82,26 @@ def refine(
     """
     size = head.weight.square().mean().sqrt().item()
     optimizer = torch.optim.Adam(head.parameters(), lr=learning_rate * max(size, 1e-6))
+    own = len(embedding) if batches is None else batches.size
     sizes: Tensor | None = None
     losses: list[float] = []
-    judged: list[float] = []
+    judged: dict[int, float] = {}
     kept, state = 0, (head.weight.detach().clone(), head.bias.detach().clone())
-    while True:
+    for steps in itertools.count():
         optimizer.zero_grad(set_to_none=True)
-        assignments = head(embedding).softmax(1)
-        labels = assignments.argmax(1)
-        if sizes is None:
+        nodes, edges = (slice(None), adjacency) if batches is None else batches.draw()
+        assignments = head(embedding[nodes]).softmax(1)
+        labels: Tensor | None = None
+        if batches is None:
+            labels = assignments.argmax(1)
+        elif steps % _JUDGED == 0 or steps == max_iter:
+            labels = _labels(head, embedding)
+        if sizes is None and labels is not None:
             sizes = torch.bincount(labels, minlength=head.out_features)
-        variation = total_variation_loss(assignments, adjacency, backend=backend)
-        balance = share_balance_loss(assignments, sizes, backend=backend)
+            if batches is not None:  # a cluster with any nodes asks for one of a batch at least
+                sizes = (sizes * (own / len(labels))).clamp(min=1) * (sizes > 0)
+        variation = total_variation_loss(assignments, edges, backend=backend)
+        balance = share_balance_loss(assignments[:own], cast(Tensor, sizes), backend=backend)
         loss = totvar_coeff * variation + balance_coeff * balance
         losses.append(loss.item())
         if not np.isfinite(losses[-1]):
@@ -92,10 +109,11 @@ def refine(
                 f"expected a finite loss, got {losses[-1]} at step {len(losses)} of the refinement; the features or "
                 "edge weights are probably too large for float32; normalise or rescale them"
             )
-        judged.append(judge(labels))
-        if judged[-1] > judged[kept] + tol * abs(judged[kept]):
-            kept, state = len(judged) - 1, (head.weight.detach().clone(), head.bias.detach().clone())
-        if len(judged) > max_iter or len(judged) - 1 - kept >= patience:
+        if labels is not None:
+            judged[steps] = judge(labels)
+            if judged[steps] > judged[kept] + tol * abs(judged[kept]):
+                kept, state = steps, (head.weight.detach().clone(), head.bias.detach().clone())
+        if steps >= max_iter or steps - kept >= patience:
             break
         loss.backward()
         optimizer.step()
@@ -103,3 +121,9 @@ def refine(
         head.weight.copy_(state[0])
         head.bias.copy_(state[1])
     return losses, judged, kept
+
+
+@torch.no_grad()
+def _labels(head: nn.Linear, embedding: Tensor) -> Tensor:
+    """Cluster of each row, (N,), a block at a time."""
+    return torch.cat([head(block).argmax(1) for block in embedding.split(_ROWS)])
