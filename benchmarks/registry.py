@@ -88,6 +88,8 @@ def _million(settings: Settings) -> Iterator[Case]:
 def _quality(settings: Settings) -> Iterator[Case]:
     sizes = (1_000, 10_000) if settings.short else (10_000, 100_000, 1_000_000)
     yield Case("preset=quality", lambda: quality_preset(sizes, 1))
+    batch_size = 500 if settings.short else 50_000
+    yield Case(f"preset=quality, batches of {batch_size}", lambda: quality_preset(sizes[1:], 1, batch_size))
 
 
 def _memory(settings: Settings) -> Iterator[Case]:

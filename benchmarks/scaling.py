@@ -98,14 +98,15 @@ def million_nodes(nodes: int, epochs: int) -> Iterator[list[Measurement]]:
     yield [once("peak memory of the process", result["bytes"] / _MEGABYTE, "MB")]
 
 
-def quality_preset(sizes: tuple[int, ...], n_init: int) -> Iterator[list[Measurement]]:
+def quality_preset(sizes: tuple[int, ...], n_init: int, batch_size: int | None = None) -> Iterator[list[Measurement]]:
     """`TVClustering(preset="quality")`, whole fits: 15 neighbours, 64 features, 20 clusters."""
     for nodes in sizes:
         graphs.knn(nodes)
-    results = {nodes: probe("clustering", nodes, 64, {"preset": "quality", "n_init": n_init}) for nodes in sizes}
+    options = {"preset": "quality", "n_init": n_init, "batch_size": batch_size}
+    results = {nodes: probe("clustering", nodes, 64, options) for nodes in sizes}
 
     def table(what: str, unit: str, value: Callable[[dict[str, float]], float]) -> list[Measurement]:
-        title = f"preset=quality, n_init={n_init}, {what}"
+        title = f"preset=quality, n_init={n_init}, batch_size={batch_size}, {what}"
         found = {nodes: value(result) for nodes, result in results.items()}
         return [Measurement(title, f"{nodes} nodes", v, v, v, repetitions=1, unit=unit) for nodes, v in found.items()]
 

@@ -260,6 +260,17 @@ def test_quality_preset_records_what_the_data_chose(tvgnn, tmp_path):
     assert TVClustering.load(tmp_path / "out").choices_ == metrics["choices"]
 
 
+def test_batches_of_the_quality_preset(tvgnn, tmp_path):
+    given = ("cluster", "--dataset", "ring", "-k", "3", "--batch-size", "40", "--quiet")
+    result = tvgnn(*given, "--preset", "quality", "--out", "out")
+    assert result.code == 0, result.err
+    assert TVClustering.load(tmp_path / "out").batch_size == 40
+    refused = tvgnn(*given, "--preset", "paper", "--out", "other")
+    assert refused.code == 2
+    assert "batch_size" in refused.error or "--batch-size" in refused.error
+    assert not (tmp_path / "other").exists()
+
+
 def test_unscaled_features_are_recorded_as_null(tvgnn, tmp_path):
     assert tvgnn("cluster", "--dataset", "ring", "-k", "3", "--feature-norm", "none", "--out", "out", *SMALL).code == 0
     assert metrics_of(tmp_path / "out")["feature_norm"] is None

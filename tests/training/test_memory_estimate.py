@@ -18,11 +18,10 @@ def status(field):
     return next(1024 * int(line.split()[1]) for line in open("/proc/self/status") if line.startswith(field))
 
 warnings.simplefilter("ignore")
-nodes, memory, precision = json.loads(sys.argv[1])
+nodes, columns, settings = json.loads(sys.argv[1])
 diagonals = [np.ones(nodes, np.float32)] * 4
 ring = sp.csr_array(sp.dia_array((diagonals, [1, -1, 2, -2]), shape=(nodes, nodes)))
-x = np.random.default_rng(0).random((nodes, 16), np.float32)
-settings = dict(max_iter=3, hidden_channels=128, mlp_channels=64, memory=memory, precision=precision)
+x = np.random.default_rng(0).random((nodes, columns), np.float32)
 TVClustering(4, **settings).fit(x[:50], adjacency=ring[:50, :50])  # loads the kernels
 open("/proc/self/clear_refs", "w").write("5")
 before = status("VmRSS")
@@ -34,10 +33,24 @@ print(json.dumps([model.estimated_bytes_, status("VmHWM") - before]))
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is measured on Linux only")
 @pytest.mark.parametrize("memory", ["normal", "low"])
 def test_estimate_is_near_the_measured_peak(memory):
-    call = [sys.executable, "-c", MEASURE, json.dumps([100_000, memory, "float32"])]
-    done = subprocess.run(call, capture_output=True, text=True, check=True)
-    estimated, measured = json.loads(done.stdout.splitlines()[-1])
+    settings = {"max_iter": 3, "hidden_channels": 128, "mlp_channels": 64, "memory": memory}
+    estimated, measured = _estimated_and_measured(100_000, 16, settings)
     assert 0.6 < estimated / measured < 1.6
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is measured on Linux only")
+@pytest.mark.parametrize("columns", [16, 200])
+@pytest.mark.parametrize("batch_size", [None, 5_000])
+def test_estimate_of_the_quality_preset(columns, batch_size):
+    settings = {"preset": "quality", "n_init": 1, "max_iter": 3, "num_layers": 2, "batch_size": batch_size}
+    estimated, measured = _estimated_and_measured(60_000, columns, settings)
+    assert 0.6 < estimated / measured < 1.7
+
+
+def _estimated_and_measured(nodes, columns, settings):
+    call = [sys.executable, "-c", MEASURE, json.dumps([nodes, columns, settings])]
+    done = subprocess.run(call, capture_output=True, text=True, check=True)
+    return json.loads(done.stdout.splitlines()[-1])
 
 
 def estimate(nodes=1000, entries=10_000, nonzeros=None, layers=2, **settings):

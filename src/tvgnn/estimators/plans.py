@@ -52,7 +52,7 @@ def expected_bytes(
 
     """
     if preset == "quality":
-        return quality_bytes(graph, graph.x, parameters["hidden_channels"], parameters["batch_size"])
+        return quality_bytes(graph, n_clusters, parameters)
     extra = {"num_layers": parameters["num_layers"] + 1} if preset == "quick" else {}
     config = network_config(graph.num_features, n_clusters, parameters | extra)
     return estimated_bytes(graph, config, memory, precision)

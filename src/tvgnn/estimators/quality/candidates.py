@@ -6,6 +6,7 @@ import warnings
 from dataclasses import dataclass
 
 import numpy as np
+import torch
 from sklearn.cluster import KMeans, kmeans_plusplus
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import pairwise_distances_argmin
@@ -23,7 +24,7 @@ _STARTS = 20  # of k-means for each amount of smoothing
 _SAMPLE = 20_000  # nodes on which the starts are compared; the winner goes on with all
 _WORTH_THREADS = 10_000_000  # products in a step; below, a second thread gains 13 % at most and may wait
 _FEW_COLUMNS = 4  # in which directions alone cannot tell many clusters apart
-_BLOCK = 65_536  # rows that are scaled at a time
+_BLOCK = 65_536  # rows or edges that are looked at together
 _PATIENCE = 3  # numbers of steps without a better partition before the search ends
 
 
@@ -199,5 +200,6 @@ def _mean_distance(z: Tensor, sources: Tensor, targets: Tensor) -> float:
     """Mean L1 distance over the edges, 1 where nothing differs."""
     if not sources.numel():
         return 1.0
-    distance = (z[sources] - z[targets]).abs_().sum(1).mean().item()
+    ends = zip(sources.split(_BLOCK), targets.split(_BLOCK), strict=True)
+    distance = torch.cat([(z[i] - z[j]).abs_().sum(1) for i, j in ends]).mean().item()
     return distance if distance > 0 else 1.0

@@ -18,6 +18,7 @@ __all__ = [
     "highest_ratio",
     "mean_edge_weight",
     "neighborhood_directions",
+    "number_of_encoders",
     "principal_components",
 ]
 
@@ -59,11 +60,24 @@ def principal_components(x: Any, random: np.random.RandomState) -> tuple[np.ndar
         The axes (F, r) and the components (N, r), float32, largest variance first.
 
     """
-    determined = max(x.shape[0] // _ROWS_PER_RANK, min(_FEW, x.shape[0] - 1), 1)
-    highest = min(_RANKS[-1], x.shape[1], determined)
+    highest = _highest_rank(*x.shape)
     axes = randomized_svd(x, highest, random_state=random)[2] if highest < x.shape[1] else _rotation(x)
     basis = axes.T.astype(np.float32)
     return basis, np.asarray(x @ basis, dtype=np.float32)
+
+
+def number_of_encoders(nodes: int, features: int) -> int:
+    """How many `neighborhood_directions` finds."""
+    return len(_ranks(_highest_rank(nodes, features)))
+
+
+def _highest_rank(nodes: int, features: int) -> int:
+    determined = max(nodes // _ROWS_PER_RANK, min(_FEW, nodes - 1), 1)
+    return min(_RANKS[-1], features, determined)
+
+
+def _ranks(highest: int) -> list[int]:
+    return sorted({min(rank, highest) for rank in _RANKS})
 
 
 def neighborhood_directions(
@@ -101,7 +115,7 @@ def neighborhood_directions(
     else:
         between, within = _scatters_a_block_at_a_time(averaging, x, basis, mean, nodes)
     found = []
-    for rank in sorted({min(rank, highest) for rank in _RANKS}):
+    for rank in _ranks(highest):
         first = slice(rank)
         noise = _noise(within[first, first], variances[first])
         q = min(width, rank)

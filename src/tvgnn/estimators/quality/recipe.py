@@ -22,6 +22,7 @@ from tvgnn.estimators.quality.directions import (
     Directions,
     mean_edge_weight,
     neighborhood_directions,
+    number_of_encoders,
     principal_components,
 )
 from tvgnn.estimators.quality.edges import neighbor_agreement, rewired, shuffled_columns
@@ -347,9 +348,16 @@ def _in_order_of_locality(graph: Graph, x: Any, width: int) -> tuple[Graph, Any]
     return ordered, x[relabelled.nodes.numpy()]
 
 
-def quality_bytes(graph: Graph, x: Any, width: int, batch_size: int | None) -> int:
-    """Estimated peak of what fitting adds to the memory of the process."""
-    nodes, features = x.shape
-    rank, seen = min(256, features), min(batch_size or nodes, nodes)
-    floats = 3 * seen * rank + 11 * nodes * width + 3 * features * rank + 6 * rank * rank
-    return 32 * 2**20 + 4 * floats + 24 * graph.indices.size
+def quality_bytes(graph: Graph, n_clusters: int, parameters: dict[str, Any]) -> int:
+    """Estimated peak of what fitting adds to the memory of the process.
+
+    The numbers of arrays and bytes are fitted to measured peaks.
+    """
+    nodes, features = graph.x.shape
+    rank, seen = min(256, features), min(parameters["batch_size"] or nodes, nodes)
+    width = min(parameters["hidden_channels"], rank)
+    views = number_of_encoders(nodes, features)
+    floats = 5 * seen * rank + 3 * features * rank + 6 * rank * rank
+    floats += nodes * ((9 + views) * width + views * parameters["n_init"] * n_clusters)
+    floats += 4 * graph.x.nnz if sp.issparse(graph.x) else 2 * graph.x.size  # prepared, and in another order
+    return 32 * 2**20 + 4 * floats + 40 * graph.indices.size
