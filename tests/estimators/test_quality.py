@@ -12,7 +12,7 @@ from topic_graphs import topics
 from tvgnn import Graph, TVClustering
 from tvgnn.errors import MemoryLimitError
 from tvgnn.estimators.presets import PRESETS
-from tvgnn.estimators.quality import agreement, candidates
+from tvgnn.estimators.quality import agreement
 from tvgnn.estimators.quality.agreement import agreed_labels, set_discriminant
 from tvgnn.estimators.quality.candidates import best_candidate
 from tvgnn.estimators.quality.directions import mean_edge_weight, neighborhood_directions, principal_components
@@ -268,7 +268,7 @@ class TestEstimator:
 
     def test_a_limit_of_memory_names_what_would_help(self, graph):
         with pytest.raises(
-            MemoryLimitError, match="use batch_size, smaller hidden_channels or fewer features, or raise"
+            MemoryLimitError, match="use a smaller batch_size or hidden_channels or fewer features, or raise"
         ):
             TVClustering(3, preset="quality", max_memory="1MB").fit(graph)
 
@@ -398,17 +398,3 @@ class TestFewColumns:
         assert not model.choices_["views"][0]["unit_rows"]
         model.save(tmp_path / "model")
         assert np.array_equal(TVClustering.load(tmp_path / "model").predict(model.graph_), model.labels_)
-
-
-class TestLargeGraphs:
-    @pytest.mark.parametrize("to_the_end", [True, False])
-    def test_starts_are_compared_on_a_sample(self, monkeypatch, to_the_end):
-        monkeypatch.setattr(candidates, "_SAMPLE", 300)
-        random = np.random.RandomState(0)
-        centers = 5 * np.eye(4)
-        truth = np.arange(2000) % 4
-        rows = centers[truth] + random.normal(size=(2000, 4))
-        found, labels = candidates._clustered(rows, 4, random, to_the_end=to_the_end)
-        assert adjusted_rand_score(truth, labels) > 0.95
-        nearest = np.square(rows[:, None] - found).sum(2).argmin(1)
-        assert (labels == nearest).mean() > 0.99

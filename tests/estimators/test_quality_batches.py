@@ -121,6 +121,18 @@ class TestParts:
         assert kept == 25
         assert len(losses) == 26
 
+    @pytest.mark.parametrize("to_the_end", [True, False])
+    def test_starts_are_compared_on_a_sample(self, monkeypatch, to_the_end):
+        monkeypatch.setattr(candidates, "_SAMPLE", 300)
+        random = np.random.RandomState(0)
+        centers = 5 * np.eye(4)
+        truth = np.arange(2000) % 4
+        rows = centers[truth] + random.normal(size=(2000, 4))
+        found, labels = candidates._clustered(rows, 4, random, to_the_end=to_the_end)
+        assert adjusted_rand_score(truth, labels) > 0.95
+        nearest = np.square(rows[:, None] - found).sum(2).argmin(1)
+        assert (labels == nearest).mean() > 0.99
+
 
 class TestFit:
     def test_a_batch_of_all_nodes_is_the_whole_graph(self, graph):
@@ -200,7 +212,7 @@ class TestInput:
             TVClustering(4, preset=preset, batch_size=100).fit(graph)
 
     def test_a_limit_of_memory_names_batches(self, graph):
-        with pytest.raises(MemoryLimitError, match="use batch_size, smaller hidden_channels or fewer features, or"):
+        with pytest.raises(MemoryLimitError, match="use a smaller batch_size or hidden_channels or fewer features, or"):
             _fitted(graph, max_memory="1MB")
 
     def test_is_expected_to_take_less_memory(self):

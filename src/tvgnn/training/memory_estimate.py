@@ -100,7 +100,7 @@ def check_memory(estimate: int, limit: int | None, memory: str, *, encoded: bool
     if memory != "normal":
         saves = "smaller hidden_channels or mlp_channels"
     if encoded:
-        saves = "batch_size, smaller hidden_channels or fewer features"
+        saves = "a smaller batch_size or hidden_channels or fewer features"
     raise MemoryLimitError(
         f"expected training to fit into max_memory, {readable(limit)}, but it is estimated to take "
         f"{readable(estimate)}; use {saves}, or raise max_memory"

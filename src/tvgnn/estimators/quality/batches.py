@@ -16,7 +16,8 @@ __all__ = ["NodeBatches"]
 class NodeBatches:
     """Random batches of the nodes of a graph, each with all edges of its nodes.
 
-    Means over the nodes of a batch, and over their edges, estimate those over all without bias.
+    Sums over the nodes of a batch, and over their edges, estimate those over all without bias, up to the batch's share
+    of the nodes.
 
     Parameters:
         graph: N nodes.
