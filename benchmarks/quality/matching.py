@@ -45,7 +45,7 @@ def statistics(graph: Graph, classes: int) -> tuple[np.ndarray, np.ndarray]:
     """
     x = FeaturePreparation.fit(graph.x).transform(graph.x)
     basis, reduced = principal_components(x, np.random.RandomState(0))
-    encoders = neighborhood_directions(graph, basis, reduced, 64)
+    encoders = neighborhood_directions(graph, x, basis, reduced, 64)
     averaging = averaging_matrix(graph)
     return _of_graph(graph, encoders, reduced, averaging), _of_partitions(
         graph, classes, x, encoders, reduced, averaging
@@ -89,7 +89,7 @@ def _of_partitions(
     rows = np.asarray(x @ encoder.weight)
     for _ in range(2):
         rows = averaging @ (averaging @ rows)
-        embedding = candidates._of_length_one(candidates._weighted(rows, encoder.ratios)[2])
+        embedding = candidates._embedding(rows, *candidates._weights(rows, encoder.ratios), unit_rows=True)
         for clusters in (max(2, (classes + 1) // 2), classes, 2 * classes, 5 * classes):
             labels = KMeans(clusters, n_init=4, random_state=0).fit(embedding).labels_
             edges = edge_information(adjacency, labels, clusters) / graph.num_nodes

@@ -25,8 +25,8 @@ _AVERAGES = 1e9  # a threshold beyond every distance: a GTV step is then the mea
 _ONE_RUN = {"preset": "quality", "n_init": 1}
 
 
-def _unweighted(z: np.ndarray, ratios: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    return _weighted(z, np.ones_like(ratios))
+def _unweighted(z: np.ndarray, ratios: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    return _weights(z, np.ones_like(ratios))
 
 
 def _kmeans_only(*arguments: Any, **options: Any) -> Any:
@@ -44,7 +44,7 @@ def _fitted_once(head: Any, views: Sequence[np.ndarray], labels: np.ndarray) -> 
 
 
 # as they are before a variant replaces them
-_weighted, _refine, _discriminant = candidates._weighted, recipe.refine, recipe.set_discriminant
+_weights, _refine, _discriminant = candidates._weights, recipe.refine, recipe.set_discriminant
 
 
 class Variant(NamedTuple):
@@ -60,7 +60,7 @@ VARIANTS = {
     "means (GCN) for GTV steps": Variant(
         _ONE_RUN, lambda: patch.object(candidates, "_mean_distance", lambda *_: _AVERAGES)
     ),
-    "columns not weighed": Variant(_ONE_RUN, lambda: patch.object(candidates, "_weighted", _unweighted)),
+    "columns not weighed": Variant(_ONE_RUN, lambda: patch.object(candidates, "_weights", _unweighted)),
     "without refinement": Variant(_ONE_RUN, lambda: patch.object(recipe, "refine", _kmeans_only)),
     "central partition for the product": Variant(_ONE_RUN, lambda: patch.object(recipe, "agreed_labels", _central)),
     "self weight 1": Variant(_ONE_RUN, lambda: patch.object(recipe, "_SELF_WEIGHTS", (1.0,))),

@@ -39,7 +39,7 @@ def test_estimate_is_near_the_measured_peak(memory):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is measured on Linux only")
-@pytest.mark.parametrize("columns", [16, 200])
+@pytest.mark.parametrize("columns", [64, 200])
 @pytest.mark.parametrize("batch_size", [None, 5_000])
 def test_estimate_of_the_quality_preset(columns, batch_size):
     settings = {"preset": "quality", "n_init": 1, "max_iter": 3, "num_layers": 2, "batch_size": batch_size}
