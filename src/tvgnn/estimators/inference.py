@@ -39,13 +39,14 @@ def store_results(estimator: TVClustering, inputs: NetworkInputs, result: Traini
 
     """
     model = estimator.model_
-    labels = inputs.given_order(model.infer(inputs.features, inputs.adjacency)[0]).argmax(1)
+    assignments, embedding = model.infer(inputs.features, inputs.adjacency)
+    labels = inputs.given_order(assignments).argmax(1)
     order = torch.tensor(largest_first(labels, estimator.n_clusters), device=estimator.device_)
     last = cast(nn.Linear, model.pool.mlp[-1])
     with torch.no_grad():
         last.weight.copy_(last.weight[order])
         last.bias.copy_(last.bias[order])
-    assignments, embedding = model.infer(inputs.features, inputs.adjacency)
+    assignments = model.assign(embedding)
     backend = estimator.backend
     estimator.loss_terms_ = {
         "total_variation": total_variation_loss(assignments, inputs.adjacency, backend=backend).item(),

@@ -32,6 +32,10 @@ class ClusteringNetwork(Protocol):
         """Return (assignments, embedding)."""
         ...
 
+    def assign(self, embedding: Tensor) -> Tensor:
+        """Return the assignments of an embedding that `infer` gave."""
+        ...
+
     def state_dict(self) -> dict[str, Tensor]:
         """Parameters and buffers by name."""
         ...

@@ -150,13 +150,13 @@ class NodeClusteringModel(nn.Module):
 
     def forward(self, x: Tensor | SparseMatrix, adjacency: Adjacency) -> tuple[Tensor, Tensor]:
         """Return (assignments, embedding)."""
-        with self._autocast(adjacency):
+        with self._autocast(adjacency.indptr.device):
             hidden = self.embed(x, adjacency)
             return self.pool.select(hidden), hidden
 
-    def _autocast(self, adjacency: Adjacency) -> torch.autocast:
+    def _autocast(self, device: torch.device) -> torch.autocast:
         dtype = PRECISIONS[self.precision]
-        return torch.autocast(adjacency.indptr.device.type, dtype, enabled=dtype is not None)
+        return torch.autocast(device.type, dtype, enabled=dtype is not None)
 
     def embed(self, x: Tensor | SparseMatrix, adjacency: Adjacency) -> Tensor:
         """Output of the last convolution, (N, hidden_channels)."""
@@ -170,7 +170,7 @@ class NodeClusteringModel(nn.Module):
 
     def losses(self, x: Tensor | SparseMatrix, adjacency: Adjacency) -> tuple[dict[str, Tensor], Tensor]:
         """Loss terms, already multiplied by their coefficients, and the assignments (N, K)."""
-        with self._autocast(adjacency):
+        with self._autocast(adjacency.indptr.device):
             hidden = self.embed(x, adjacency)
             assignments, terms = self.pool.select_with_losses(hidden, adjacency, Grouping.of(None, hidden))
         return terms, assignments
@@ -184,3 +184,9 @@ class NodeClusteringModel(nn.Module):
     def infer(self, x: Tensor | SparseMatrix, adjacency: Adjacency) -> tuple[Tensor, Tensor]:
         """Return (assignments, embedding) without recording gradients."""
         return self(x, adjacency)
+
+    @torch.no_grad()
+    def assign(self, embedding: Tensor) -> Tensor:
+        """Assignments (N, K) of an embedding (N, hidden_channels) that `infer` gave."""
+        with self._autocast(embedding.device):
+            return self.pool.select(embedding)

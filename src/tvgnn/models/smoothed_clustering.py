@@ -188,6 +188,11 @@ class SmoothedClusteringModel(nn.Module):
         """Return (assignments, embedding) without recording gradients."""
         return self(x, adjacency)
 
+    @torch.no_grad()
+    def assign(self, embedding: Tensor) -> Tensor:
+        """Assignments (N, K) of an embedding (N, hidden_channels) that `infer` gave."""
+        return self.pool.select(embedding)
+
 
 def averaging_adjacency(adjacency: Adjacency, loop_weight: float) -> Adjacency:
     """``a_ij / (loop_weight + sum_j a_ij)``: a step towards the mean of a node and its neighbours; for inference.
