@@ -8,8 +8,9 @@ from torch import Tensor
 
 from tvgnn.estimators.feature_scaling import FeatureScaling
 from tvgnn.estimators.inputs import NetworkInputs, estimated_bytes
+from tvgnn.estimators.quality.memory import quality_bytes
 from tvgnn.estimators.quality.preparation import FeaturePreparation
-from tvgnn.estimators.quality.recipe import fit_quality, quality_bytes
+from tvgnn.estimators.quality.recipe import fit_quality
 from tvgnn.estimators.restarts import network_config, train_best
 from tvgnn.graph.adjacency import Adjacency
 from tvgnn.graph.graph import Graph

@@ -65,7 +65,7 @@ def best_candidate(
     self_weight: float = 1.0,
     num_layers: int | None,
     random: np.random.RandomState,
-    batches: bool = False,
+    to_the_end: bool = True,
     backend: str = "auto",
 ) -> tuple[Candidate, dict[int, float]]:
     """Smooth, cluster and judge until more smoothing explains less.
@@ -84,7 +84,7 @@ def best_candidate(
         self_weight: that of ``averaging``, for the record.
         num_layers: number of GTV steps, possibly 0; None to let the data choose one or more.
         random: seeds k-means.
-        batches: clusters of large graphs are those of a sample, to whose nearest centre all other nodes go.
+        to_the_end: on a large graph k-means goes on with all nodes; else they go to the nearest centre of a sample.
         backend: see `select_backend`.
 
     Returns:
@@ -106,7 +106,7 @@ def best_candidate(
         tried[steps] = -np.inf
         for unit_rows in (True, False) if len(mean) <= _FEW_COLUMNS else (True,):
             embedding = _embedding(rows, mean, scale, unit_rows)
-            centers, labels = _clustered(embedding, n_clusters, random, to_the_end=not batches)
+            centers, labels = _clustered(embedding, n_clusters, random, to_the_end=to_the_end)
             nats = information.of(labels, n_clusters)
             tried[steps] = max(tried[steps], nats)
             if best is None or nats > best.nats:

@@ -22,7 +22,6 @@ from tvgnn.estimators.quality.directions import (
     Directions,
     mean_edge_weight,
     neighborhood_directions,
-    number_of_encoders,
     principal_components,
 )
 from tvgnn.estimators.quality.edges import neighbor_agreement, rewired, shuffled_columns
@@ -40,7 +39,7 @@ from tvgnn.models.smoothed_clustering import (
 )
 from tvgnn.training.loop import TrainingResult
 
-__all__ = ["fit_quality", "quality_bytes"]
+__all__ = ["fit_quality"]
 
 _DOUBTFUL = 0.15  # signal-to-noise ratio of neighbours below which the edges have to prove their worth
 _LITTLE = 0.15  # share of what partitions over edges explain; what exceeds chance by less is next to nothing
@@ -269,7 +268,7 @@ class _Fit:
                 self_weight=self_weight,
                 num_layers=self.parameters["num_layers"] if over_edges else 0,
                 random=random,
-                batches=self.batch_size is not None,
+                to_the_end=self.batch_size is None,
                 backend=self.backend,
             )
             if best is not None and found[0].nats <= (1 + _MORE) * best[0].nats:
@@ -346,18 +345,3 @@ def _in_order_of_locality(graph: Graph, x: Any, width: int) -> tuple[Graph, Any]
         node_ids=range(graph.num_nodes),
     )
     return ordered, x[relabelled.nodes.numpy()]
-
-
-def quality_bytes(graph: Graph, n_clusters: int, parameters: dict[str, Any]) -> int:
-    """Estimated peak of what fitting adds to the memory of the process.
-
-    The numbers of arrays and bytes are fitted to measured peaks.
-    """
-    nodes, features = graph.x.shape
-    rank, seen = min(256, features), min(parameters["batch_size"] or nodes, nodes)
-    width = min(parameters["hidden_channels"], rank)
-    views = number_of_encoders(nodes, features)
-    floats = 5 * seen * rank + 3 * features * rank + 6 * rank * rank
-    floats += nodes * ((9 + views) * width + views * parameters["n_init"] * n_clusters)
-    floats += 4 * graph.x.nnz if sp.issparse(graph.x) else 2 * graph.x.size  # prepared, and in another order
-    return 32 * 2**20 + 4 * floats + 40 * graph.indices.size
