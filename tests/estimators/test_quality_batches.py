@@ -208,7 +208,7 @@ class TestInput:
 
     @pytest.mark.parametrize("preset", ["paper", "quick", "released"])
     def test_refused_by_presets_that_train_on_the_whole_graph(self, graph, preset):
-        with pytest.raises(ValueError, match=f"expected the parameters of preset='{preset}'.*got batch_size"):
+        with pytest.raises(ValueError, match=f"preset='{preset}'.*got batch_size; .* or take preset='quality'$"):
             TVClustering(4, preset=preset, batch_size=100).fit(graph)
 
     def test_a_limit_of_memory_names_batches(self, graph):
@@ -226,4 +226,4 @@ class TestInput:
             with pytest.raises(MemoryLimitError):
                 model.fit(graph)
             needed.append(model.estimated_bytes_)
-        assert needed[1] < 0.6 * needed[0]
+        assert needed[1] < 0.7 * needed[0]

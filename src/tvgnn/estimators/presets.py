@@ -98,9 +98,10 @@ def resolve_parameters(preset: str, given: dict[str, Any]) -> dict[str, Any]:
     defaults = PRESETS[preset]
     foreign = [name for name, value in given.items() if value is not None and name not in defaults]
     if foreign:
+        others = [repr(name) for name, values in PRESETS.items() if values.keys() >= set(foreign)]
         raise ValueError(
             f"expected the parameters of preset={preset!r} ({', '.join(defaults)}), got {', '.join(foreign)}; "
-            "leave it None or take another preset"
+            f"leave it None{' or take preset=' + ' or '.join(others) if others else ''}"
         )
     values = {name: default if given.get(name) is None else given[name] for name, default in defaults.items()}
     for name, default in defaults.items():
