@@ -63,8 +63,8 @@ class TVClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
     learning_rate : float, default=None (1e-3)
         Of Adam.
     batch_size : int, default=None
-        With ``"quality"`` on a graph of more nodes: train on random batches of so many nodes and their neighbours,
-        which takes less time and memory. None trains on the whole graph.
+        With ``"quality"`` on a graph of more nodes: train on random batches of so many nodes and their neighbours, in
+        less memory, and less time on a million nodes. None trains on the whole graph.
     random_state : int, RandomState or None, default=None
         Seeds the initial weights. The same seed on the same machine gives the same result.
     verbose : int, default=0
