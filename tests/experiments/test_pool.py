@@ -82,6 +82,24 @@ def test_a_job_whose_process_died_is_made_again_though_it_is_the_only_one(tmp_pa
         assert result == expected if expected == "once" else isinstance(result, expected)
 
 
+@pytest.mark.parametrize("stopped", [False, True], ids=["worked off", "stopped"])
+def test_no_thread_of_a_pool_outlives_it(monkeypatch, stopped):
+    from joblib.externals.loky.backend.queues import Queue
+
+    feed = Queue._feed
+
+    def feeds_and_takes_its_time(*arguments):
+        feed(*arguments)
+        time.sleep(0.3)
+
+    monkeypatch.setattr(Queue, "_feed", staticmethod(feeds_and_takes_its_time))
+    before = set(threading.enumerate())
+    found = work_off(iter([2, 4, 6]), half, Workers(2, 1))
+    next(found)
+    found.close() if stopped else list(found)
+    assert set(threading.enumerate()) <= before
+
+
 def test_no_time_gives_no_job():
     assert list(until(0, [1, 2])) == []
     assert list(until(None, [1, 2])) == [1, 2]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass
@@ -17,6 +18,8 @@ __all__ = ["Workers", "until", "work_off"]
 J = TypeVar("J")
 R = TypeVar("R")
 _ENDED = "its process was ended from outside, probably for lack of memory; try fewer --jobs"
+_FEEDER = "QueueFeederThread"
+_SECONDS_TO_END = 5.0  # of the thread that feeds a pool; it takes milliseconds, unless it is stuck in a full pipe
 _THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")
 
 
@@ -96,13 +99,21 @@ def _in_processes(jobs: Iterator[J], work: Callable[[J], R], workers: Workers) -
         arguments = (workers.threads, os.getpid(), work)
         return ProcessPoolExecutor(workers.jobs, env=variables, initializer=_start_worker, initargs=arguments)
 
+    others = set(threading.enumerate())
     pool = start()
     pending: dict[Any, J] = {}
 
     def again() -> None:
         nonlocal pool
-        pool.shutdown(kill_workers=True)
+        end()
         pool = start()
+
+    def end() -> None:
+        pool.shutdown(kill_workers=True)
+        # loky does not wait for this thread, which frees locks: Python's end cuts it short and reports a leak of them
+        for thread in threading.enumerate():
+            if thread.name == _FEEDER and thread not in others:
+                thread.join(_SECONDS_TO_END)
 
     def submit(job: J) -> Any:
         with held_interrupts():
@@ -136,7 +147,7 @@ def _in_processes(jobs: Iterator[J], work: Callable[[J], R], workers: Workers) -
                 else:
                     yield job, alone.exception() or alone.result()
     finally:
-        pool.shutdown(kill_workers=True)
+        end()
 
 
 _of_this_process: list[Callable[[Any], Any]] = []
