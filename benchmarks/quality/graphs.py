@@ -9,7 +9,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from benchmarks.quality.matched import Margins, matched_settings, simulate_like
-from benchmarks.quality.packages import package_network, with_word_vectors
+from benchmarks.quality.packages import joint_network, package_network, with_word_vectors
 from benchmarks.quality.simulated import CitationSettings, simulate_citations
 from tvgnn import Graph, load_dataset
 from tvgnn.errors import DataError
@@ -17,6 +17,7 @@ from tvgnn.errors import DataError
 __all__ = ["REAL", "Problem", "block_graph", "problem", "tissue"]
 
 REAL = ("cora", "citeseer", "pubmed", "dblp")
+_PACKAGES = {"package": lambda graph: graph, "vectors": with_word_vectors, "joint": joint_network}
 _CLUSTERS = {"ring": 5, "grid": 10}  # the paper's; these have no classes
 
 
@@ -31,7 +32,8 @@ def problem(name: str, seed: int, mirror: str | None = None) -> Problem:
     """Load a dataset, or draw ``blocks``, ``tissue``, ``citations-NUMBER`` or ``like-cora-NUMBER`` (also citeseer).
 
     ``doubtful-NUMBER`` is a citation network with up to all citations drawn at random, ``package-NAME`` the network of
-    an installed Python package, ``vectors-NAME`` the same with word vectors for words.
+    an installed Python package, ``vectors-NAME`` the same with word vectors for words, ``joint-NAME`` the same with
+    edges between what is mentioned together.
 
     The number stands for the settings, of those like a graph from the best match on.
 
@@ -50,9 +52,9 @@ def problem(name: str, seed: int, mirror: str | None = None) -> Problem:
             raise DataError(f"expected a number below {len(known)} at the end of {name}")
         given, classes = problem(match[1], seed, mirror)
         return Problem(simulate_like(Margins.of(given, classes), known[int(match[2])], seed=seed), classes)
-    if match := re.fullmatch(r"(package|vectors)-(.*)", name):
-        graph = package_network(match[2])
-        return Problem(graph if match[1] == "package" else with_word_vectors(graph), graph.num_classes)
+    if match := re.fullmatch(r"(package|vectors|joint)-(.*)", name):
+        graph = _PACKAGES[match[1]](package_network(match[2]))
+        return Problem(graph, graph.num_classes)
     if name in ("blocks", "tissue"):
         graph = block_graph(seed) if name == "blocks" else tissue(seed)
         return Problem(graph, graph.num_classes)

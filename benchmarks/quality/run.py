@@ -18,9 +18,7 @@ __all__ = ["main"]
 def main() -> None:
     """Parse the command line and run."""
     parser = argparse.ArgumentParser(description=__doc__)
-    names = (
-        "datasets, blocks, tissue, citations-NUMBER, package-NAME, vectors-NAME; all in benchmarks/quality/graphs.py"
-    )
+    names = "datasets, citations-NUMBER, package-NAME, joint-NAME and others; all in benchmarks/quality/graphs.py"
     parser.add_argument("--graphs", nargs="+", required=True, help=names)
     parser.add_argument("--variants", nargs="+", choices=[*VARIANTS, *OTHERS], default=list(VARIANTS))
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])

@@ -64,6 +64,7 @@ VARIANTS = {
     "without refinement": Variant(_ONE_RUN, lambda: patch.object(recipe, "refine", _kmeans_only)),
     "central partition for the product": Variant(_ONE_RUN, lambda: patch.object(recipe, "agreed_labels", _central)),
     "self weight 1": Variant(_ONE_RUN, lambda: patch.object(recipe, "_SELF_WEIGHTS", (1.0,))),
+    "edges at face value": Variant(_ONE_RUN, lambda: patch.object(recipe, "independent_share", lambda _: 1.0)),
     "edges always kept": Variant(_ONE_RUN, lambda: patch.object(recipe, "_DOUBTFUL", -np.inf)),
     "columns standardised": Variant(_ONE_RUN | {"feature_norm": "standardize"}),
     "discriminants fitted once": Variant(_ONE_RUN, lambda: patch.object(recipe, "set_discriminant", _fitted_once)),

@@ -6,7 +6,7 @@ from benchmarks.quality import page
 from benchmarks.quality.graphs import Problem, block_graph, problem, tissue
 from benchmarks.quality.matched import Margins, matched_settings, simulate_like
 from benchmarks.quality.matching import difference, search, statistics
-from benchmarks.quality.packages import package_network
+from benchmarks.quality.packages import joint_network, package_network
 from benchmarks.quality.simulated import CitationSettings, simulate_citations
 from benchmarks.quality.tables import table, table_by_graph
 from benchmarks.quality.variants import VARIANTS, fitted, measured
@@ -227,6 +227,19 @@ def test_word_vectors_stand_for_the_words_of_a_package():
     rows = vectors.x - vectors.x.mean(0)
     edges = vectors.adjacency().tocoo()
     assert (rows[edges.row] * rows[edges.col]).sum(1).mean() > 0.1 * (rows**2).sum(1).mean()
+
+
+def test_joint_networks_join_those_that_share_neighbours():
+    star = Graph.from_edge_index(np.array([[0, 0, 0, 4], [1, 2, 3, 5]]), num_nodes=7, x=np.eye(7), y=np.arange(7))
+    joint = joint_network(star)
+    assert np.argwhere(np.triu(joint.adjacency().toarray())).tolist() == [[1, 2], [1, 3], [2, 3]]
+    assert np.array_equal(joint.y, star.y)
+    mentions, joint = problem("package-networkx", 0).graph, problem("joint-networkx", 0).graph
+    assert (joint.x != mentions.x).nnz == 0
+    assert np.diff(joint.indptr).max() > 15  # who is among the first of many
+    assert joint.num_edges <= 15 * joint.num_nodes
+    together = mentions.adjacency() @ mentions.adjacency()
+    assert together.multiply(joint.adjacency()).nnz == joint.adjacency().nnz
 
 
 @pytest.mark.parametrize("name", ["nowhere", "", "os.path", "ast"])

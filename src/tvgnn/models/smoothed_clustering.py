@@ -58,6 +58,7 @@ class SmoothedClusteringConfig:
         n_clusters: K, an upper bound on the clusters in use.
         views: encoders whose embeddings stand side by side, as `SmoothedView` or as mappings of its attributes.
         loop_weight: weight of an edge, of which a view's `SmoothedView.self_weight` is a multiple.
+        loop_share: how many times the weight of all its edges a node counts itself besides, >= 0.
         totvar_coeff: weight of the total variation loss.
         balance_coeff: weight of the balance loss.
 
@@ -70,6 +71,7 @@ class SmoothedClusteringConfig:
     n_clusters: int
     views: tuple[SmoothedView, ...]
     loop_weight: float = 1.0
+    loop_share: float = 0.0
     totvar_coeff: float = 0.785
     balance_coeff: float = 0.514
 
@@ -80,7 +82,7 @@ class SmoothedClusteringConfig:
             raise ValueError("expected at least one view, got none")
         if not self.loop_weight > 0:
             raise ValueError(f"expected loop_weight > 0, got {self.loop_weight}")
-        for name in ("totvar_coeff", "balance_coeff"):
+        for name in ("loop_share", "totvar_coeff", "balance_coeff"):
             if not 0 <= getattr(self, name) < math.inf:
                 raise ValueError(f"expected {name} to be a number >= 0, got {getattr(self, name)}")
 
@@ -98,7 +100,7 @@ class SmoothedClusteringConfig:
 class SmoothedClusteringModel(nn.Module):
     """Soft assignments ``softmax(C y + b)``; each view's part of y is ``(z - mean) / scale``, z GTV steps on ``X W``.
 
-    Every step is scale free: it is the GTV step on the averaging adjacency ``a_ij / (loop + sum_j a_ij)`` with
+    Every step is scale free: it is the GTV step on `averaging_adjacency`, about ``a_ij / (loop + sum_j a_ij)``, with
     ``delta = eps = threshold``, so neighbours nearer than the threshold are averaged and farther ones pull as if they
     stood at the threshold. It is a contraction whatever the degrees and the scale of z.
 
@@ -158,7 +160,7 @@ class SmoothedClusteringModel(nn.Module):
     def embed(self, x: Tensor | SparseMatrix, adjacency: Adjacency) -> Tensor:
         """Embedding (N, hidden_channels), the parts of the views side by side."""
         averaging = {
-            weight: averaging_adjacency(adjacency, weight * self.config.loop_weight)
+            weight: averaging_adjacency(adjacency, weight * self.config.loop_weight, self.config.loop_share)
             for weight in {view.self_weight for view in self.config.views}
         }
         widths = [view.channels for view in self.config.views]
@@ -194,15 +196,16 @@ class SmoothedClusteringModel(nn.Module):
         return self.pool.select(embedding)
 
 
-def averaging_adjacency(adjacency: Adjacency, loop_weight: float) -> Adjacency:
-    """``a_ij / (loop_weight + sum_j a_ij)``: a step towards the mean of a node and its neighbours; for inference.
+def averaging_adjacency(adjacency: Adjacency, loop_weight: float, loop_share: float = 0.0) -> Adjacency:
+    """``a_ij / (loop_weight + (1 + loop_share) sum_j a_ij)``: a step to the mean of node and neighbours; for inference.
 
     Parameters:
         adjacency: N nodes.
         loop_weight: weight of the node itself, > 0.
+        loop_share: of the weight of all its edges, which the node itself has besides, >= 0.
 
     """
-    sums = adjacency.degrees(torch.float32) + loop_weight
+    sums = (1 + loop_share) * adjacency.degrees(torch.float32) + loop_weight
     values = adjacency.weights(torch.float32) / sums[adjacency.rows()]
     # Not symmetric any more, and without column lists, which only a backward pass would read
     return Adjacency(adjacency.indptr, adjacency.indices, values, adjacency.num_nodes)

@@ -81,7 +81,13 @@ def _ranks(highest: int) -> list[int]:
 
 
 def neighborhood_directions(
-    graph: Graph, x: Any, basis: np.ndarray, reduced: np.ndarray, width: int, nodes: np.ndarray | None = None
+    graph: Graph,
+    x: Any,
+    basis: np.ndarray,
+    reduced: np.ndarray,
+    width: int,
+    nodes: np.ndarray | None = None,
+    loop_share: float = 0.0,
 ) -> list[Directions]:
     """Find the directions of the features in which neighbourhoods differ most, relative to what differs within them.
 
@@ -101,6 +107,7 @@ def neighborhood_directions(
         width: q, at most; fewer where the features have a smaller rank.
         nodes: (n,) a random part of the nodes, whose components ``reduced`` has and whose neighbourhoods are looked
             at; None for all.
+        loop_share: see `averaging_matrix`.
 
     Returns:
         The encoders by rising rank.
@@ -109,7 +116,7 @@ def neighborhood_directions(
     highest = reduced.shape[1]
     mean = reduced.mean(0)
     variances = _squares(reduced, mean)
-    averaging = averaging_matrix(graph)
+    averaging = averaging_matrix(graph, loop_share)
     if nodes is None:
         between, within = _scatters(averaging, reduced - mean)
     else:
@@ -179,12 +186,16 @@ def _rotation(x: Any) -> np.ndarray:
     return np.linalg.eigh(product)[1][:, ::-1].T
 
 
-def averaging_matrix(graph: Graph) -> sp.csr_array:
-    """Mean over a node and its neighbours, (N, N); the node itself weighs as much as the mean edge of the graph."""
+def averaging_matrix(graph: Graph, loop_share: float = 0.0) -> sp.csr_array:
+    """Mean over a node and its neighbours, (N, N).
+
+    The node itself weighs as much as the mean edge of the graph, and ``loop_share`` times what its own edges do.
+    """
     adjacency = sp.csr_array(graph.adjacency(), dtype=np.float32)
-    loop = mean_edge_weight(graph)
-    sums = np.asarray(adjacency.sum(1)).ravel() + loop
-    return sp.csr_array(sp.diags_array((1 / sums).astype(np.float32)) @ (adjacency + loop * sp.eye_array(len(sums))))
+    degrees = np.asarray(adjacency.sum(1)).ravel()
+    loops = mean_edge_weight(graph) + loop_share * degrees
+    weighed = adjacency + sp.diags_array(loops.astype(np.float64))
+    return sp.csr_array(sp.diags_array((1 / (degrees + loops)).astype(np.float32)) @ weighed)
 
 
 def mean_edge_weight(graph: Graph) -> float:

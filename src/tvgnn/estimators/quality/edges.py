@@ -10,9 +10,10 @@ import scipy.sparse as sp
 from tvgnn.estimators.quality.directions import averaging_matrix, highest_ratio
 from tvgnn.graph.graph import Graph
 
-__all__ = ["neighbor_agreement", "rewired", "shuffled_columns"]
+__all__ = ["independent_share", "neighbor_agreement", "own_share", "rewired", "shuffled_columns"]
 
 _RANK = 32  # components that are looked at; chance correlates neighbours in some of many
+_SAMPLE = 20_000  # edges whose ends are asked for common neighbours
 
 
 def neighbor_agreement(graph: Graph, x: Any, basis: np.ndarray, random: np.random.RandomState) -> float:
@@ -36,6 +37,47 @@ def neighbor_agreement(graph: Graph, x: Any, basis: np.ndarray, random: np.rando
     # A mean over n nodes keeps 1 / n of the noise
     kept = float(np.square(averaging.data, dtype=np.float64).sum()) / len(centred)
     return (found - chance) * (1 - kept)
+
+
+def independent_share(graph: Graph) -> float:
+    """Share of the edges that say something of their own, relative to those of a triangle: ``3 / (2 + T)``, at most 1.
+
+    T is the number of neighbours that the two ends of an edge have in common, on average over the edges (of a sample
+    of them, the same each time). In a clique of s nodes, where T is s - 2, s - 1 edges join them all and the other
+    ``(s - 1) (s - 2) / 2`` follow from these, so a share of ``2 / (2 + T)`` is independent. Citation networks have a T
+    of about 1 and count in full; joint purchases, nearest neighbours and everything else that joins all members of a
+    group have tens.
+    """
+    lists = sp.csr_array(graph.adjacency())
+    if not lists.nnz:
+        return 1.0
+    sampled = np.random.default_rng(0).permutation(lists.nnz)[:_SAMPLE]
+    ends = np.stack([np.searchsorted(lists.indptr, sampled, "right") - 1, lists.indices[sampled]])
+    degrees = np.diff(lists.indptr)[ends]
+    few, many = np.take_along_axis(ends, np.argsort(degrees, axis=0, kind="stable"), 0)
+    rows, of_row = np.unique(many, return_inverse=True)
+    neighbors, listed = lists[few], lists[rows]  # only what hubs' neighbours list is looked up, and not what hubs list
+    wanted = _numbered(of_row, neighbors)
+    known = _numbered(np.arange(len(rows)), listed)
+    place = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
+    common = np.count_nonzero(known[place] == wanted) / len(sampled)
+    return min(1.0, 3 / (2 + common))
+
+
+def own_share(edge_share: float, agreement: float | None) -> float:
+    """How many times the weight of all its edges a node counts itself: 0 where edges are independent, at most 1.
+
+    ``min(1, 1 / edge_share - 1)``, shrunk by ``r / (1 + r)`` with r the signal-to-noise ratio of `neighbor_agreement`:
+    members of a clique, which all have the same mean, would be the same after one step, and what each of them says by
+    itself would be lost; if that is noise, it should be.
+    """
+    ratio = max(agreement or 0.0, 0.0)
+    return min(1.0, 1 / edge_share - 1) * ratio / (1 + ratio)
+
+
+def _numbered(rows: np.ndarray, lists: sp.csr_array) -> np.ndarray:
+    """One number for each entry of lists (n, N), whose rows stand for these."""
+    return np.repeat(rows.astype(np.int64), np.diff(lists.indptr)) * lists.shape[1] + lists.indices
 
 
 def rewired(graph: Graph, random: np.random.RandomState) -> Graph:

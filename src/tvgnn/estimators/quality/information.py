@@ -20,18 +20,22 @@ class PartitionInformation:
     Edges: maximum likelihood of the degree-corrected stochastic block model (Karrer & Newman, 2011),
     ``1/2 sum_kl e_kl log(e_kl 2m / (d_k d_l))``. Features: a Gaussian per cluster with one covariance W,
     ``N/2 (log det T - log det W)``, which is invariant under linear maps, so correlated features do not count twice.
-    Both are in nats, so they add up with nothing to tune. Partitions into equally many clusters have equally many
-    parameters, so they need no penalty against each other.
+    Both are in nats, so they add up. Partitions into equally many clusters have equally many parameters, so they need
+    no penalty against each other. The block model takes edges for independent; where they are not, as those that close
+    triangles, only a share of theirs counts.
 
     Parameters:
         adjacency: (N, N) symmetric CSR.
         features: (N, r) dense, r below N; with ``nodes`` only theirs, whose nats stand for those of all.
         nodes: (n,) a random part of the nodes, or None for all.
+        edge_share: of the nats of the edges that counts, see `independent_share`.
 
     """
 
-    def __init__(self, adjacency: Any, features: np.ndarray, nodes: np.ndarray | None = None) -> None:
-        self.adjacency, self.nodes = adjacency, nodes
+    def __init__(
+        self, adjacency: Any, features: np.ndarray, nodes: np.ndarray | None = None, edge_share: float = 1.0
+    ) -> None:
+        self.adjacency, self.nodes, self.edge_share = adjacency, nodes, edge_share
         x = features - features.mean(0)
         total = (x.T @ x).astype(np.float64)
         ridge = 1e-6 * max(np.trace(total) / len(total), 1e-12)
@@ -41,7 +45,8 @@ class PartitionInformation:
 
     def of(self, labels: np.ndarray, n_clusters: int) -> float:
         """Nats explained by labels (N,) in 0 .. n_clusters - 1."""
-        return edge_information(self.adjacency, labels, n_clusters) + self.feature_information(labels, n_clusters)
+        edges = self.edge_share * edge_information(self.adjacency, labels, n_clusters)
+        return edges + self.feature_information(labels, n_clusters)
 
     def feature_information(self, labels: np.ndarray, n_clusters: int) -> float:
         """Nats of the features.

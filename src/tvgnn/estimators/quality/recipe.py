@@ -24,7 +24,7 @@ from tvgnn.estimators.quality.directions import (
     neighborhood_directions,
     principal_components,
 )
-from tvgnn.estimators.quality.edges import neighbor_agreement, rewired, shuffled_columns
+from tvgnn.estimators.quality.edges import independent_share, neighbor_agreement, own_share, rewired, shuffled_columns
 from tvgnn.estimators.quality.information import PartitionInformation
 from tvgnn.estimators.quality.refinement import refine, soft_kmeans
 from tvgnn.graph.adjacency import Adjacency
@@ -81,6 +81,10 @@ def fit_quality(
     hardly agree, partitions over edges explain next to nothing beyond chance, and the nodes without their edges explain
     clearly more (`_Fit.blurred`), all runs are made without edges; not if the number of GTV steps is given.
 
+    Where edges close many triangles, fewer of them say something of their own (`independent_share`). Only that share
+    of their nats counts, and the more a node counts itself: members of a clique, which all have the same mean, would be
+    the same after one step.
+
     Parameters:
         graph: N nodes.
         x: (N, F) prepared features, dense or CSR.
@@ -109,6 +113,7 @@ def fit_quality(
     with threadpool_limits(torch.get_num_threads()):
         fit.see(random)
         neighbors = fit.neighbor_agreement(random)
+        fit.loop_share = own_share(fit.edge_share, neighbors)
         doubtful = parameters["num_layers"] is None and neighbors is not None and neighbors < _DOUBTFUL
         over_edges = not (doubtful and fit.blurred(random))
         apart = neighbors is not None and neighbors < _SHARED
@@ -118,6 +123,7 @@ def fit_quality(
         views = sorted((member for member in members if member.candidate is not None), key=lambda one: one.rank)
         model, losses, judged, kept, seconds = fit.combined(views, labels, random)
     choices = {
+        "edge_share": round(fit.edge_share, 4),
         "views": [view.description for view in views],
         "over_edges": over_edges,
         "neighbor_agreement": None if neighbors is None else round(neighbors, 4),
@@ -163,7 +169,14 @@ class _Fit:
     """What the runs on one graph share."""
 
     def __init__(
-        self, graph: Graph, x: Any, n_clusters: int, parameters: dict[str, Any], device: str, backend: str
+        self,
+        graph: Graph,
+        x: Any,
+        n_clusters: int,
+        parameters: dict[str, Any],
+        device: str,
+        backend: str,
+        edge_share: float | None = None,
     ) -> None:
         self.graph, self.x, self.n_clusters, self.parameters = graph, x, n_clusters, parameters
         self.device, self.backend = device, backend
@@ -173,6 +186,8 @@ class _Fit:
         self.nodes: np.ndarray | None = None
         self.adjacency = Adjacency.from_graph(graph).to(device)
         self.loop = mean_edge_weight(graph)
+        self.edge_share = independent_share(graph) if edge_share is None else edge_share
+        self.loop_share = 0.0
         self.information: PartitionInformation
         self.basis = self.reduced = np.empty((0, 0), np.float32)
 
@@ -203,11 +218,14 @@ class _Fit:
         """Whether a run over edges tells next to nothing beyond chance, and one without edges clearly more, in nats.
 
         Chance, by which partitions of noise explain something too, is what one run finds on edges whose ends are joined
-        at random, and on columns dealt out anew.
+        at random, and on columns dealt out anew. All edges count here, as those that were joined at random close no
+        triangles.
         """
         if self.graph.num_nodes < _ENOUGH * self.n_clusters:
             return False
-        rest = self.n_clusters, self.parameters, self.device, self.backend
+        if self.edge_share < 1:
+            return self._at_face_value().blurred(random)
+        rest = self.n_clusters, self.parameters, self.device, self.backend, 1.0
         found = _most(self.runs(random, 1))
         over = found - _most(_Fit(rewired(self.graph, random), self.x, *rest).runs(random, 1))
         if over > _LITTLE * found:
@@ -216,13 +234,21 @@ class _Fit:
         alone -= _most(_Fit(self.graph, shuffled_columns(self.x, random), *rest).runs(random, 1, over_edges=False))
         return alone > _CLEARLY * max(over, 0)
 
+    def _at_face_value(self) -> _Fit:
+        """The same with all edges counted in full."""
+        rest = self.n_clusters, self.parameters, self.device, self.backend, 1.0
+        fit = _Fit(self.graph, self.x, *rest)
+        fit.nodes, fit.basis, fit.reduced = self.nodes, self.basis, self.reduced
+        fit.information = PartitionInformation(self.graph.adjacency(), self.reduced, self.nodes)
+        return fit
+
     def see(self, random: np.random.RandomState) -> None:
         """Find principal components anew, those of a batch of the nodes where there are batches."""
         batches = self._batches(random)
         self.nodes = None if batches is None else batches.nodes()
         rows = self.x if self.nodes is None else self.x[self.nodes]
         self.basis, self.reduced = principal_components(rows, random)
-        self.information = PartitionInformation(self.graph.adjacency(), self.reduced, self.nodes)
+        self.information = PartitionInformation(self.graph.adjacency(), self.reduced, self.nodes, self.edge_share)
 
     def _batches(self, random: np.random.RandomState) -> NodeBatches | None:
         return None if self.batch_size is None else NodeBatches(self.graph, self.batch_size, random, self.device)
@@ -233,7 +259,8 @@ class _Fit:
         """One run: a partition for each encoder."""
         graph = self.graph if over_edges else Graph.from_scipy(sp.csr_array(self.graph.adjacency().shape))
         width = self.parameters["hidden_channels"]
-        for encoder in neighborhood_directions(graph, self.x, self.basis, self.reduced, width, self.nodes):
+        seen = self.x, self.basis, self.reduced, width, self.nodes, self.loop_share
+        for encoder in neighborhood_directions(graph, *seen):
             candidate, tried = self._candidate(encoder, random, over_edges, self_weights[encoder.rank])
             head = nn.Linear(candidate.embedding.shape[1], self.n_clusters, device=self.device)
             soft_kmeans(head, candidate.embedding, candidate.centers, candidate.labels)
@@ -262,7 +289,7 @@ class _Fit:
             found = best_candidate(
                 z,
                 encoder.ratios,
-                averaging_adjacency(self.adjacency, self_weight * self.loop),
+                averaging_adjacency(self.adjacency, self_weight * self.loop, self.loop_share),
                 self.information,
                 self.n_clusters,
                 self_weight=self_weight,
@@ -311,6 +338,7 @@ class _Fit:
                 SmoothedView(len(one.mean), one.thresholds, one.unit_rows, one.self_weight) for one in candidates
             ),
             loop_weight=self.loop,
+            loop_share=self.loop_share,
             totvar_coeff=self.parameters["totvar_coeff"],
             balance_coeff=self.parameters["balance_coeff"],
         )

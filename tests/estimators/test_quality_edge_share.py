@@ -1,0 +1,188 @@
+"""Edges that close triangles say less of their own, and a node in a clique relies more on itself."""
+
+from contextlib import nullcontext
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import torch
+
+from tvgnn import Graph, TVClustering
+from tvgnn.errors import ClusteringWarning
+from tvgnn.estimators.quality import recipe
+from tvgnn.estimators.quality.directions import averaging_matrix, mean_edge_weight, neighborhood_directions
+from tvgnn.estimators.quality.edges import independent_share, own_share
+from tvgnn.estimators.quality.information import PartitionInformation, edge_information
+from tvgnn.graph.adjacency import Adjacency
+from tvgnn.models.smoothed_clustering import (
+    SmoothedClusteringConfig,
+    SmoothedClusteringModel,
+    SmoothedView,
+    averaging_adjacency,
+)
+from tvgnn.ops.gtv_step import gtv_step
+
+
+def cliques(size, number=4, weight=1.0):
+    matrix = sp.block_diag([weight * (np.ones((size, size)) - np.eye(size))] * number)
+    return Graph.from_scipy(sp.csr_array(matrix))
+
+
+def random_graph(nodes, edges, seed=0):
+    random = np.random.default_rng(seed)
+    popular = (nodes * random.random((2, edges)) ** 2).astype(int)
+    return Graph.from_edge_index(popular, num_nodes=nodes)
+
+
+def groups(seed=0, meant=0.8, apart=1.5):
+    """Nodes of three classes that are all joined with the members of groups of ten, mostly of their class."""
+    random = np.random.default_rng(seed)
+    y = np.repeat([0, 1, 2], 200)
+    edges = []
+    for _ in range(150):
+        of_one = random.choice(np.flatnonzero(y == random.integers(3)), 10, replace=False)
+        members = np.where(random.random(10) < meant, of_one, random.integers(0, 600, 10))
+        edges += [(a, b) for a in members for b in members if a < b]
+    x = random.normal(0, apart, (3, 40))[y] + random.normal(0, 3, (600, 40))
+    return Graph.from_edge_index(np.array(edges).T, num_nodes=600, x=x, y=y)
+
+
+@pytest.mark.parametrize("size", [3, 4, 6, 13])
+@pytest.mark.parametrize("weight", [1.0, 0.25])
+def test_edges_of_a_clique_count_as_those_of_triangles(size, weight):
+    graph = cliques(size, weight=weight)
+    assert independent_share(graph) == pytest.approx(3 / size)
+    spanning_trees, all_edges = 4 * (size - 1), graph.num_edges
+    assert independent_share(graph) == pytest.approx(1.5 * spanning_trees / all_edges)
+
+
+@pytest.mark.parametrize(
+    "edges", [np.empty((2, 0), int), [[0], [1]], [[0, 1, 2], [1, 2, 3]], [[0] * 5, [1, 2, 3, 4, 5]]]
+)
+def test_edges_without_triangles_count_in_full(edges):
+    assert independent_share(Graph.from_edge_index(np.array(edges), num_nodes=6)) == 1
+
+
+@pytest.mark.parametrize(("nodes", "edges", "near"), [(60, 500, 1e-6), (400, 30_000, 0.02)])
+def test_share_follows_the_common_neighbours_of_all_edges_or_a_sample(nodes, edges, near):
+    graph = random_graph(nodes, edges)
+    adjacency = graph.adjacency()
+    common = sp.csr_array(adjacency @ adjacency).multiply(adjacency).sum() / adjacency.nnz
+    assert common > 3
+    assert independent_share(graph) == pytest.approx(3 / (2 + common), rel=near)
+    assert independent_share(graph) == independent_share(graph)
+
+
+@pytest.mark.parametrize(
+    ("share", "agreement", "expected"),
+    [
+        (1.0, 5.0, 0),
+        (0.5, None, 0),
+        (0.5, 0.0, 0),
+        (0.5, -0.2, 0),
+        (0.75, 1.0, 1 / 6),
+        (0.5, 1.0, 0.5),
+        (0.1, 3.0, 0.75),
+        (0.1, 1e12, 1.0),
+    ],
+)
+def test_a_node_relies_on_itself_where_edges_are_redundant_and_neighbours_agree(share, agreement, expected):
+    assert own_share(share, agreement) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.5, 1.0])
+def test_network_and_encoder_average_alike(share):
+    graph = random_graph(60, 300)
+    loop = mean_edge_weight(graph)
+    adjacency = averaging_adjacency(Adjacency.from_graph(graph), loop, share)
+    rows = adjacency.rows().numpy(), adjacency.indices.numpy()
+    means = averaging_matrix(graph, share).toarray()
+    np.testing.assert_allclose(means.sum(1), 1, rtol=1e-6)
+    off = sp.coo_array((adjacency.values.numpy(), rows), shape=means.shape).toarray()
+    np.testing.assert_allclose(off + np.diag(np.diag(means)), means, rtol=1e-5)
+    degrees = np.asarray(graph.adjacency().sum(1)).ravel()
+    np.testing.assert_allclose(np.diag(means), (loop + share * degrees) / (loop + (1 + share) * degrees), rtol=1e-5)
+
+
+def test_encoder_sees_less_noise_averaged_out_where_nodes_count_more():
+    graph = groups()
+    seen = graph, graph.x, np.eye(40, dtype=np.float32), graph.x, 8
+    alone, plain = (neighborhood_directions(*seen, loop_share=share)[-1] for share in (1e6, 0.0))
+    assert plain.ratios[0] != pytest.approx(alone.ratios[0])
+    same = neighborhood_directions(*seen)[-1]
+    assert np.array_equal(same.weight, plain.weight)
+
+
+def test_model_smooths_with_its_share():
+    torch.manual_seed(0)
+    config = SmoothedClusteringConfig(3, 2, (SmoothedView(2, (0.5,), unit_rows=False),), loop_share=0.5)
+    model = SmoothedClusteringModel(config)
+    path = Adjacency.from_edge_index(torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]]), None, 3)
+    x = torch.randn(3, 3)
+    expected = gtv_step(x @ model.convs[0].weight, averaging_adjacency(path, 1.0, 0.5), 0.5, 0.5)
+    torch.testing.assert_close(model.embed(x, path), expected)
+    assert SmoothedClusteringConfig(**config.to_dict()) == config
+
+
+@pytest.mark.parametrize("share", [-0.1, float("inf"), float("nan")])
+def test_refuses_a_share_out_of_range(share):
+    with pytest.raises(ValueError, match="expected loop_share to be a number >= 0, got"):
+        SmoothedClusteringConfig(3, 2, (SmoothedView(2, (0.5,)),), loop_share=share)
+
+
+def test_only_a_share_of_the_nats_of_the_edges_counts():
+    graph = groups()
+    features = graph.x.astype(np.float32)
+    whole, part = (PartitionInformation(graph.adjacency(), features, edge_share=share) for share in (1.0, 0.25))
+    edges = edge_information(graph.adjacency(), graph.y, 3)
+    assert edges > 0
+    assert whole.of(graph.y, 3) - part.of(graph.y, 3) == pytest.approx(0.75 * edges)
+
+
+def test_a_fit_on_groups_records_its_share_and_is_the_same_when_loaded(tmp_path):
+    graph = groups()
+    model = TVClustering(3, preset="quality", n_init=1, random_state=0).fit(graph)
+    share = independent_share(graph)
+    assert 0.2 < share < 0.6
+    assert model.choices_["edge_share"] == round(share, 4)
+    agreement = model.choices_["neighbor_agreement"]
+    assert model.model_.config.loop_share == pytest.approx(own_share(share, agreement), abs=1e-3)
+    model.save(tmp_path / "model.pt")
+    assert np.array_equal(TVClustering.load(tmp_path / "model.pt").predict(graph), model.labels_)
+
+
+def test_edges_without_triangles_leave_everything_as_it_was(monkeypatch):
+    random = np.random.default_rng(0)
+    y = np.repeat([0, 1], 40)
+    source, other = random.integers(0, 40, (2, 150))
+    block = 40 * random.integers(0, 2, 150)
+    graph = Graph.from_edge_index(
+        np.stack([source + block, other + block]), num_nodes=80, x=random.normal(size=(80, 5)) + 2 * y[:, None], y=y
+    )
+    shares = []
+    monkeypatch.setattr(recipe, "independent_share", lambda graph: shares.append(independent_share(graph)) or 1.0)
+    model = TVClustering(2, preset="quality", n_init=1, random_state=0).fit(graph)
+    assert model.model_.config.loop_share == 0
+    assert shares
+
+
+@pytest.mark.parametrize("random_edges", [False, True])
+def test_whether_edges_say_anything_is_asked_with_all_of_them(monkeypatch, random_edges):
+    graph = groups(apart=4.0)
+    if random_edges:  # between hubs, which close triangles too
+        graph = Graph.from_scipy(random_graph(600, 6000).adjacency(), x=graph.x, y=graph.y)
+    monkeypatch.setattr(recipe, "_DOUBTFUL", np.inf)
+    asked = []
+    original = recipe._Fit.blurred
+
+    def recorded(fit, random):
+        asked.append(fit.edge_share)
+        return original(fit, random)
+
+    monkeypatch.setattr(recipe._Fit, "blurred", recorded)
+    model = TVClustering(3, preset="quality", n_init=1, random_state=0)
+    with pytest.warns(ClusteringWarning, match="left aside") if random_edges else nullcontext():
+        model.fit(graph)
+    assert asked[0] < 1
+    assert asked[1:] == [1.0]
+    assert model.choices_["over_edges"] is not random_edges
