@@ -21,8 +21,9 @@ $(STAMP): pyproject.toml constraints.txt
 demo: $(STAMP)
 	$(BIN)/tvgnn demo --out demo --overwrite
 
+# Two processes, as on the machine of CI: more would take more memory than small machines have.
 test: $(STAMP)
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n logical --maxprocesses 2
 
 lint: $(STAMP)
 	$(BIN)/ruff format --check .

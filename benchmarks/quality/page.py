@@ -61,7 +61,7 @@ def written(page: str, records: list[dict[str, Any]]) -> str:
 
     """
     page = between_markers(page, "beside", beside(records))
-    for name, prefix in (("packages", "package-"), ("vectors", "vectors-")):
+    for name, prefix in (("packages", "package-"), ("vectors", "vectors-"), ("joint", "joint-")):
         page = between_markers(page, name, table_by_graph(one for one in records if one["graph"].startswith(prefix)))
     return page
 

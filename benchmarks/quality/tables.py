@@ -14,6 +14,8 @@ from benchmarks.markdown import MISSING, markdown
 
 __all__ = ["main", "table", "table_by_graph"]
 
+_KINDS = ("citations", "doubtful", "package", "vectors", "joint")
+
 
 def table(records: Iterable[dict[str, Any]]) -> str:
     """One row a variant, one column a graph: NMI / ACC in %, or modularity where there are no classes; then nats.
@@ -23,7 +25,7 @@ def table(records: Iterable[dict[str, Any]]) -> str:
     cells: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for record in records:
         graph = record["graph"]
-        column = kind if (kind := graph.partition("-")[0]) in ("citations", "doubtful", "package", "vectors") else graph
+        column = kind if (kind := graph.partition("-")[0]) in _KINDS else graph
         cells.setdefault((record["variant"], column), []).append(record)
     variants = list(dict.fromkeys(variant for variant, _ in cells))
     graphs = list(dict.fromkeys(graph for _, graph in cells))
@@ -34,8 +36,8 @@ def table(records: Iterable[dict[str, Any]]) -> str:
 def table_by_graph(records: Iterable[dict[str, Any]]) -> str:
     """One row a package, one column a variant: NMI / ACC in %; then their means over the packages, and seconds a fit.
 
-    Graphs are named ``package-NAME`` or ``vectors-NAME``, all of one kind. Seconds are medians over all records of a
-    variant. A package that a variant lacks has no part in its means.
+    Graphs are named ``package-NAME``, ``vectors-NAME`` or ``joint-NAME``, all of one kind. Seconds are medians over all
+    records of a variant. A package that a variant lacks has no part in its means.
     """
     cells: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for record in records:
