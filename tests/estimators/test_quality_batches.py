@@ -1,5 +1,7 @@
 """``batch_size`` of the quality preset: what is estimated from batches stands for the whole graph."""
 
+import warnings
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -155,9 +157,16 @@ class TestFit:
 
     @pytest.mark.parametrize("size", [4, 5, 17, 150])
     def test_small_batches_and_weights_and_nodes_alone(self, weighted, size):
-        model = _fitted(weighted, batch_size=size)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            model = _fitted(weighted, batch_size=size)
         assert np.isfinite(model.assignments_).all()
         assert model.choices_["nats"] >= model.choices_["nats_before_refinement"]
+        # as few nodes as clusters do not show them all
+        lost = model.n_clusters_found_ < 4
+        assert (size < 10) >= lost
+        remedy = f"ask for fewer, or take batches of more than {size} nodes"
+        assert [remedy in str(warning.message) for warning in caught] == [True] * lost
 
     def test_no_edges_dense_features(self):
         random = np.random.default_rng(0)

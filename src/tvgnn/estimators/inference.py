@@ -63,6 +63,9 @@ def store_results(estimator: TVClustering, inputs: NetworkInputs, result: Traini
         warnings.warn(found, ClusteringWarning, stacklevel=3)
     if estimator.n_clusters_found_ < estimator.n_clusters:
         remedy = "ask for fewer" if estimator.preset == "quality" else "try the preset quality, or more n_init"
+        batch_size = estimator.batch_size
+        if batch_size is not None and batch_size < estimator.assignments_.shape[0]:
+            remedy += f", or take batches of more than {batch_size} nodes"
         agreement = estimator.choices_.get("neighbor_agreement")
         if agreement is not None and agreement < _UNSHARED:
             remedy += f". Neighbours hardly agree in their features: {_BY_EDGES}"
