@@ -13,7 +13,7 @@ from torch import nn
 
 from tvgnn import Graph, TVClustering
 from tvgnn.errors import MemoryLimitError
-from tvgnn.estimators.quality import candidates, recipe
+from tvgnn.estimators.quality import candidates, ordering, recipe
 from tvgnn.estimators.quality.batches import NodeBatches
 from tvgnn.estimators.quality.directions import neighborhood_directions, principal_components
 from tvgnn.estimators.quality.information import PartitionInformation
@@ -197,7 +197,7 @@ class TestFit:
             original(self, graph, *arguments)
 
         monkeypatch.setattr(recipe._Fit, "__init__", recorded)
-        monkeypatch.setattr(recipe, "_WORTH_ORDERING", 0)
+        monkeypatch.setattr(ordering, "_WORTH_ORDERING", 0)
         model = _fitted(moved)
         far = np.abs(np.diff(seen[0].adjacency().tocoo().coords, axis=0)).max()
         assert far == 1  # a path again

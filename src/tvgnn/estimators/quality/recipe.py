@@ -26,10 +26,10 @@ from tvgnn.estimators.quality.directions import (
 )
 from tvgnn.estimators.quality.edges import independent_share, neighbor_agreement, own_share, rewired, shuffled_columns
 from tvgnn.estimators.quality.information import PartitionInformation
+from tvgnn.estimators.quality.ordering import in_order_of_locality
 from tvgnn.estimators.quality.refinement import refine, soft_kmeans
 from tvgnn.graph.adjacency import Adjacency
 from tvgnn.graph.graph import Graph
-from tvgnn.graph.locality import relabel_by_locality
 from tvgnn.layers.gtv_conv import GTVConv
 from tvgnn.models.smoothed_clustering import (
     SmoothedClusteringConfig,
@@ -47,7 +47,8 @@ _CLEARLY = 2.0  # times as much, which the nodes without edges have to say for t
 _SHARED = 1.0  # signal-to-noise ratio of neighbours below which a node may count more than each of them
 _SELF_WEIGHTS = (1.0, 4.0, 16.0)  # then tried, in turn
 _MORE = 0.01  # the share that the next weight has to explain more; repeated runs differ by as much
-_WORTH_ORDERING = 16 * 2**20  # bytes of an embedding; smaller ones are mostly found in the cache
+_BY_CHANCE = 0.85  # of what features explain: if chance explains as much, more weight is not taken
+_CHANCE_NODES = 20_000  # that chance is looked at with, so that it takes little memory
 _ENOUGH = 50  # nodes for each cluster; with fewer, chance explains too much to compare with
 
 
@@ -71,7 +72,8 @@ def fit_quality(
     The more often neighbours differ, the more a node has to rely on itself: the mean of a node and d neighbours, which
     share its class with probability c, is least noisy with a self weight of ``(1 + (1 - c^2) r) / c``, r the
     signal-to-noise ratio of the features, whatever d is. So where neighbours have less in common than they differ in,
-    the first run tries how much a node counts, for each encoder, until partitions explain hardly more.
+    the first run tries how much a node counts, for each encoder, until partitions explain hardly more, or features
+    hardly more than they do by chance.
 
     On a graph of more nodes than ``batch_size`` no array is as wide as the components and as long as the graph: these,
     and what neighbourhoods and features say in them, come from a random batch; clusters are those of k-means on a
@@ -107,7 +109,7 @@ def fit_quality(
             f"expected batch_size >= n_clusters, got batch_size={batch_size} and n_clusters={n_clusters}; take 50 "
             "nodes a cluster or more, and as many as memory lets you, such as 50000"
         )
-    graph, x = _in_order_of_locality(graph, x, parameters["hidden_channels"])
+    graph, x = in_order_of_locality(graph, x, parameters["hidden_channels"])
     fit = _Fit(graph, x, n_clusters, parameters, device, backend)
     random = check_random_state(random_state)
     with threadpool_limits(torch.get_num_threads()):
@@ -253,14 +255,18 @@ class _Fit:
     def _batches(self, random: np.random.RandomState) -> NodeBatches | None:
         return None if self.batch_size is None else NodeBatches(self.graph, self.batch_size, random, self.device)
 
+    def encoders(self, graph: Graph) -> list[Directions]:
+        """See `neighborhood_directions`."""
+        width = self.parameters["hidden_channels"]
+        seen = self.x, self.basis, self.reduced, width, self.nodes, self.loop_share
+        return neighborhood_directions(graph, *seen)
+
     def _members(
         self, random: np.random.RandomState, over_edges: bool, self_weights: Mapping[int, tuple[float, ...]]
     ) -> Iterator[_Member]:
         """One run: a partition for each encoder."""
         graph = self.graph if over_edges else Graph.from_scipy(sp.csr_array(self.graph.adjacency().shape))
-        width = self.parameters["hidden_channels"]
-        seen = self.x, self.basis, self.reduced, width, self.nodes, self.loop_share
-        for encoder in neighborhood_directions(graph, *seen):
+        for encoder in self.encoders(graph):
             candidate, tried = self._candidate(encoder, random, over_edges, self_weights[encoder.rank])
             head = nn.Linear(candidate.embedding.shape[1], self.n_clusters, device=self.device)
             soft_kmeans(head, candidate.embedding, candidate.centers, candidate.labels)
@@ -283,26 +289,49 @@ class _Fit:
         self, encoder: Directions, random: np.random.RandomState, over_edges: bool, self_weights: tuple[float, ...]
     ) -> tuple[Candidate, dict[int, float]]:
         """Best candidate of an encoder, and nats by steps; self weights are tried until one explains hardly more."""
-        z = torch.tensor(np.asarray(self.x @ encoder.weight, dtype=np.float32), device=self.device)
-        best: tuple[Candidate, dict[int, float]] | None = None
-        for self_weight in self_weights:
-            found = best_candidate(
-                z,
-                encoder.ratios,
-                averaging_adjacency(self.adjacency, self_weight * self.loop, self.loop_share),
-                self.information,
-                self.n_clusters,
-                self_weight=self_weight,
-                num_layers=self.parameters["num_layers"] if over_edges else 0,
-                random=random,
-                to_the_end=self.batch_size is None,
-                backend=self.backend,
-            )
-            if best is not None and found[0].nats <= (1 + _MORE) * best[0].nats:
+        steps = self.parameters["num_layers"] if over_edges else 0
+        best = self._smoothed(encoder, self_weights[0], steps, random)
+        for self_weight in self_weights[1:]:
+            found = self._smoothed(encoder, self_weight, steps, random)
+            if found[0].nats <= (1 + _MORE) * best[0].nats or self._by_chance(encoder.rank, found[0]):
                 break
             best = found
-        assert best is not None  # there is a self weight
         return best
+
+    def _smoothed(
+        self, encoder: Directions, self_weight: float, steps: int | None, random: np.random.RandomState
+    ) -> tuple[Candidate, dict[int, float]]:
+        return best_candidate(
+            torch.tensor(np.asarray(self.x @ encoder.weight, dtype=np.float32), device=self.device),
+            encoder.ratios,
+            averaging_adjacency(self.adjacency, self_weight * self.loop, self.loop_share),
+            self.information,
+            self.n_clusters,
+            self_weight=self_weight,
+            num_layers=steps,
+            random=random,
+            to_the_end=self.batch_size is None,
+            backend=self.backend,
+        )
+
+    def _by_chance(self, rank: int, found: Candidate) -> bool:
+        """Whether the features explain hardly more than where their columns are dealt out anew.
+
+        So it is with clusters of one frequent word each: in short texts these explain far more than topics do.
+        """
+        random = np.random.RandomState(0)  # of its own, as this is no part of the runs
+        parameters = self.parameters | {"batch_size": self.batch_size or max(_CHANCE_NODES, self.n_clusters)}
+        rest = self.n_clusters, parameters, self.device, self.backend, self.edge_share
+        chance = _Fit(self.graph, shuffled_columns(self.x, random), *rest)
+        chance.loop_share = self.loop_share
+        chance.see(random)
+        (encoder,) = (one for one in chance.encoders(self.graph) if one.rank == rank)
+        same = chance._smoothed(encoder, found.self_weight, len(found.thresholds), random)[0]
+        explained, by_chance = (
+            fit.information.feature_information(one.labels, self.n_clusters)
+            for fit, one in ((self, found), (chance, same))
+        )
+        return by_chance > _BY_CHANCE * explained
 
     def _refined(
         self, head: nn.Linear, embedding: torch.Tensor, random: np.random.RandomState
@@ -354,22 +383,3 @@ class _Fit:
         with torch.enable_grad():
             embedding = torch.from_numpy(np.concatenate(embeddings, axis=1)).to(self.device)
             return model, *self._refined(model.head, embedding, random)
-
-
-def _in_order_of_locality(graph: Graph, x: Any, width: int) -> tuple[Graph, Any]:
-    """Put the nodes of a large graph into an order that keeps neighbours together, which the result does not tell."""
-    relabelled = relabel_by_locality(Adjacency.from_graph(graph), width, _WORTH_ORDERING)
-    if relabelled is None:
-        return graph, x
-    lists = relabelled.adjacency
-    weights = graph.weights[relabelled.entries.numpy()] if graph.is_weighted else graph.weights
-    ordered = replace(
-        graph,
-        indptr=lists.indptr.numpy(),
-        indices=lists.indices.numpy(),
-        weights=weights,
-        x=None,
-        y=None,
-        node_ids=range(graph.num_nodes),
-    )
-    return ordered, x[relabelled.nodes.numpy()]
