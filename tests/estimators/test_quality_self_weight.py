@@ -60,10 +60,9 @@ def test_later_runs_keep_the_weights_of_the_first(monkeypatch):
 
 
 def _single_words():
-    """A few words among forty, each drawn for itself, whatever the neighbours."""
+    """A few words among thirty, each drawn for itself, whatever the neighbours."""
     random = np.random.default_rng(0)
-    common = np.r_[np.full(8, 0.3), np.full(32, 0.05)]
-    x = (random.random((1000, 40)) < common).astype(float)
+    x = (random.random((1000, 30)) < 0.15).astype(float)
     return Graph.from_edge_index(random.integers(0, 1000, (2, 2500)), num_nodes=1000, x=sp.csr_array(x))
 
 
