@@ -47,7 +47,7 @@ _CLEARLY = 2.0  # times as much, which the nodes without edges have to say for t
 _SHARED = 1.0  # signal-to-noise ratio of neighbours below which a node may count more than each of them
 _SELF_WEIGHTS = (1.0, 4.0, 16.0)  # then tried, in turn
 _MORE = 0.01  # the share that the next weight has to explain more; repeated runs differ by as much
-_BY_CHANCE = 0.85  # of what features explain: if chance explains as much, more weight is not taken
+_BY_CHANCE = 0.9  # of what features explain: if chance explains as much, more weight is not taken
 _CHANCE_NODES = 20_000  # that chance is looked at with, so that it takes little memory
 _ENOUGH = 50  # nodes for each cluster; with fewer, chance explains too much to compare with
 
