@@ -104,13 +104,17 @@ def test_network_and_encoder_average_alike(share):
     np.testing.assert_allclose(np.diag(means), (loop + share * degrees) / (loop + (1 + share) * degrees), rtol=1e-5)
 
 
-def test_encoder_sees_less_noise_averaged_out_where_nodes_count_more():
+def test_a_node_that_counts_alone_has_no_noise_within_its_neighbourhood():
     graph = groups()
-    seen = graph, graph.x, np.eye(40, dtype=np.float32), graph.x, 8
-    alone, plain = (neighborhood_directions(*seen, loop_share=share)[-1] for share in (1e6, 0.0))
-    assert plain.ratios[0] != pytest.approx(alone.ratios[0])
-    same = neighborhood_directions(*seen)[-1]
-    assert np.array_equal(same.weight, plain.weight)
+    x = graph.x - graph.x.mean(0)
+    seen = graph, x, np.eye(40, dtype=np.float32), x.astype(np.float32), 8
+    alone = neighborhood_directions(*seen, loop_share=1e6)[-1]
+    total = x.T.astype(float) @ x
+    ridge = 0.1 * np.trace(total) / 40
+    np.testing.assert_allclose(alone.ratios, np.linalg.eigvalsh(total)[::-1][:8] / ridge, rtol=1e-3)
+    plain, half = (neighborhood_directions(*seen, loop_share=share)[-1] for share in (0.0, 0.5))
+    assert plain.ratios[0] < half.ratios[0] < alone.ratios[0]
+    assert np.array_equal(neighborhood_directions(*seen)[-1].weight, plain.weight)
 
 
 def test_model_smooths_with_its_share():
@@ -151,19 +155,23 @@ def test_a_fit_on_groups_records_its_share_and_is_the_same_when_loaded(tmp_path)
     assert np.array_equal(TVClustering.load(tmp_path / "model.pt").predict(graph), model.labels_)
 
 
-def test_edges_without_triangles_leave_everything_as_it_was(monkeypatch):
-    random = np.random.default_rng(0)
-    y = np.repeat([0, 1], 40)
-    source, other = random.integers(0, 40, (2, 150))
-    block = 40 * random.integers(0, 2, 150)
-    graph = Graph.from_edge_index(
-        np.stack([source + block, other + block]), num_nodes=80, x=random.normal(size=(80, 5)) + 2 * y[:, None], y=y
-    )
-    shares = []
-    monkeypatch.setattr(recipe, "independent_share", lambda graph: shares.append(independent_share(graph)) or 1.0)
-    model = TVClustering(2, preset="quality", n_init=1, random_state=0).fit(graph)
-    assert model.model_.config.loop_share == 0
-    assert shares
+@pytest.mark.parametrize("triangles", [False, True])
+def test_a_graph_without_triangles_is_clustered_as_before(monkeypatch, triangles):
+    graph = groups()
+    if not triangles:  # between odd and even nodes only
+        edges = random_graph(600, 4000).adjacency().tocoo()
+        odd = (edges.row + edges.col) % 2 == 1
+        ends = np.stack([edges.row, edges.col])[:, odd]
+        graph = Graph.from_edge_index(ends, num_nodes=600, x=graph.x, y=graph.y)
+
+    def fitted():
+        return TVClustering(3, preset="quality", num_layers=2, n_init=1, random_state=0).fit(graph)
+
+    model = fitted()
+    monkeypatch.setattr(recipe, "independent_share", lambda graph: 1.0)
+    before = fitted()
+    assert np.array_equal(model.assignments_, before.assignments_) is not triangles
+    assert (model.choices_["edge_share"] == 1) is not triangles
 
 
 @pytest.mark.parametrize("random_edges", [False, True])

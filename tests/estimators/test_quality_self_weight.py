@@ -76,7 +76,7 @@ def test_single_words_explain_as_much_by_chance_and_clusters_more(clustered, bat
     random = np.random.RandomState(0)
     fit.see(random)
     encoder = fit.encoders(graph)[-1]
-    found = fit._smoothed(encoder, 16.0, 1, random)[0]
+    found = fit._smoothed(fit._encoded(encoder), encoder, 16.0, 1, random)[0]
     before = random.get_state()[1].copy()
     assert fit._by_chance(encoder.rank, found) is not clustered
     assert np.array_equal(random.get_state()[1], before)

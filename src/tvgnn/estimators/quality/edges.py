@@ -46,7 +46,16 @@ def independent_share(graph: Graph) -> float:
     of them, the same each time). In a clique of s nodes, where T is s - 2, s - 1 edges join them all and the other
     ``(s - 1) (s - 2) / 2`` follow from these, so a share of ``2 / (2 + T)`` is independent. Citation networks have a T
     of about 1 and count in full; joint purchases, nearest neighbours and everything else that joins all members of a
-    group have tens.
+    group have about ten and more.
+
+    Parameters:
+        graph: N nodes; weights of edges do not matter.
+
+    Example:
+        >>> clique = np.ones((6, 6)) - np.eye(6)
+        >>> independent_share(Graph.from_scipy(sp.csr_array(clique)))
+        0.5
+
     """
     lists = sp.csr_array(graph.adjacency())
     if not lists.nnz:
@@ -62,7 +71,7 @@ def independent_share(graph: Graph) -> float:
     wanted = _numbered(of_row, neighbors)
     known = _numbered(np.arange(len(rows)), listed)
     place = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
-    common = np.count_nonzero(known[place] == wanted) / len(sampled)
+    common = int(np.count_nonzero(known[place] == wanted)) / len(sampled)
     return min(1.0, 3 / (2 + common))
 
 
@@ -72,6 +81,15 @@ def own_share(edge_share: float, agreement: float | None) -> float:
     ``min(1, 1 / edge_share - 1)``, shrunk by ``r / (1 + r)`` with r the signal-to-noise ratio of `neighbor_agreement`:
     members of a clique, which all have the same mean, would be the same after one step, and what each of them says by
     itself would be lost; if that is noise, it should be.
+
+    Parameters:
+        edge_share: see `independent_share`, in (0, 1].
+        agreement: see `neighbor_agreement`; None without edges.
+
+    Example:
+        >>> own_share(0.5, agreement=1.0), own_share(1.0, agreement=1.0)
+        (0.5, 0.0)
+
     """
     ratio = max(agreement or 0.0, 0.0)
     return min(1.0, 1 / edge_share - 1) * ratio / (1 + ratio)

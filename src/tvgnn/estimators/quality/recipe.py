@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from copy import copy
 from typing import Any, cast
 
 import numpy as np
@@ -26,6 +26,7 @@ from tvgnn.estimators.quality.directions import (
 )
 from tvgnn.estimators.quality.edges import independent_share, neighbor_agreement, own_share, rewired, shuffled_columns
 from tvgnn.estimators.quality.information import PartitionInformation
+from tvgnn.estimators.quality.members import Member, most_nats, without_all_but_the_best_embeddings
 from tvgnn.estimators.quality.ordering import in_order_of_locality
 from tvgnn.estimators.quality.refinement import refine, soft_kmeans
 from tvgnn.graph.adjacency import Adjacency
@@ -141,32 +142,6 @@ def fit_quality(
     return model, TrainingResult(losses[kept], losses, steps, converged, seconds), choices
 
 
-@dataclass(frozen=True, eq=False)
-class _Member:
-    """A partition of one run and one encoder; its embedding is let go where another run's explains more."""
-
-    rank: int
-    log_probabilities: np.ndarray
-    description: dict[str, Any]
-    weight: np.ndarray
-    candidate: Candidate | None
-
-
-def _most(members: list[_Member]) -> float:
-    return max(float(member.description["nats"]) for member in members)
-
-
-def _without_all_but_the_best_embeddings(members: list[_Member]) -> list[_Member]:
-    """Let go of the embeddings of those that explain less than another member of their rank."""
-    best: dict[int, _Member] = {}
-    for member in members:
-        if member.candidate is not None and (
-            member.rank not in best or member.description["nats"] > best[member.rank].description["nats"]
-        ):
-            best[member.rank] = member
-    return [member if best[member.rank] is member else replace(member, candidate=None) for member in members]
-
-
 class _Fit:
     """What the runs on one graph share."""
 
@@ -192,6 +167,7 @@ class _Fit:
         self.loop_share = 0.0
         self.information: PartitionInformation
         self.basis = self.reduced = np.empty((0, 0), np.float32)
+        self.chance: tuple[_Fit, dict[int, Directions]] | None = None
 
     def runs(
         self,
@@ -200,16 +176,17 @@ class _Fit:
         self_weights: tuple[float, ...] = (1.0,),
         *,
         over_edges: bool = True,
-    ) -> list[_Member]:
+    ) -> list[Member]:
         """Partitions of further runs, in each one for each rank; the first chooses among the self weights for all."""
-        members: list[_Member] = []
+        members: list[Member] = []
         weights: defaultdict[int, tuple[float, ...]] = defaultdict(lambda: self_weights)
         for run_number in range(number):
             if run_number > 0 or not self.basis.size:
                 self.see(random)
             run = list(self._members(random, over_edges, weights))
             weights.update({one.rank: (one.description["self_weight"],) for one in run})
-            members = _without_all_but_the_best_embeddings([*members, *run])
+            self.chance = None  # which only the first run asks
+            members = without_all_but_the_best_embeddings([*members, *run])
         return members
 
     def neighbor_agreement(self, random: np.random.RandomState) -> float | None:
@@ -227,21 +204,26 @@ class _Fit:
             return False
         if self.edge_share < 1:
             return self._at_face_value().blurred(random)
-        rest = self.n_clusters, self.parameters, self.device, self.backend, 1.0
-        found = _most(self.runs(random, 1))
-        over = found - _most(_Fit(rewired(self.graph, random), self.x, *rest).runs(random, 1))
+        found = most_nats(self.runs(random, 1))
+        rest = self.x, self.n_clusters, self.parameters, self.device, self.backend, self.edge_share
+        over = found - most_nats(_Fit(rewired(self.graph, random), *rest).runs(random, 1))
         if over > _LITTLE * found:
             return False
-        alone = _most(self.runs(random, 1, over_edges=False))
-        alone -= _most(_Fit(self.graph, shuffled_columns(self.x, random), *rest).runs(random, 1, over_edges=False))
+        alone = most_nats(self.runs(random, 1, over_edges=False))
+        alone -= most_nats(self._with_columns_dealt_out(random).runs(random, 1, over_edges=False))
         return alone > _CLEARLY * max(over, 0)
 
     def _at_face_value(self) -> _Fit:
         """The same with all edges counted in full."""
-        rest = self.n_clusters, self.parameters, self.device, self.backend, 1.0
-        fit = _Fit(self.graph, self.x, *rest)
-        fit.nodes, fit.basis, fit.reduced = self.nodes, self.basis, self.reduced
-        fit.information = PartitionInformation(self.graph.adjacency(), self.reduced, self.nodes)
+        fit = copy(self)
+        fit.edge_share, fit.loop_share, fit.information = 1.0, 0.0, copy(self.information)
+        fit.information.edge_share = 1.0
+        return fit
+
+    def _with_columns_dealt_out(self, random: np.random.RandomState) -> _Fit:
+        """The same with features that have nothing in common, whose components are still to be found."""
+        fit = copy(self)
+        fit.x, fit.basis = shuffled_columns(self.x, random), np.empty((0, 0), np.float32)
         return fit
 
     def see(self, random: np.random.RandomState) -> None:
@@ -263,7 +245,7 @@ class _Fit:
 
     def _members(
         self, random: np.random.RandomState, over_edges: bool, self_weights: Mapping[int, tuple[float, ...]]
-    ) -> Iterator[_Member]:
+    ) -> Iterator[Member]:
         """One run: a partition for each encoder."""
         graph = self.graph if over_edges else Graph.from_scipy(sp.csr_array(self.graph.adjacency().shape))
         for encoder in self.encoders(graph):
@@ -283,26 +265,35 @@ class _Fit:
                 "nats_kmeans": round(float(judged[0]), 1),
                 "nats": round(float(judged[kept]), 1),
             }
-            yield _Member(encoder.rank, log_probabilities, description, encoder.weight, candidate)
+            yield Member(encoder.rank, log_probabilities, description, encoder.weight, candidate)
 
     def _candidate(
         self, encoder: Directions, random: np.random.RandomState, over_edges: bool, self_weights: tuple[float, ...]
     ) -> tuple[Candidate, dict[int, float]]:
         """Best candidate of an encoder, and nats by steps; self weights are tried until one explains hardly more."""
         steps = self.parameters["num_layers"] if over_edges else 0
-        best = self._smoothed(encoder, self_weights[0], steps, random)
+        z = self._encoded(encoder)
+        best = self._smoothed(z, encoder, self_weights[0], steps, random)
         for self_weight in self_weights[1:]:
-            found = self._smoothed(encoder, self_weight, steps, random)
+            found = self._smoothed(z, encoder, self_weight, steps, random)
             if found[0].nats <= (1 + _MORE) * best[0].nats or self._by_chance(encoder.rank, found[0]):
                 break
             best = found
         return best
 
+    def _encoded(self, encoder: Directions) -> torch.Tensor:
+        return torch.tensor(np.asarray(self.x @ encoder.weight, dtype=np.float32), device=self.device)
+
     def _smoothed(
-        self, encoder: Directions, self_weight: float, steps: int | None, random: np.random.RandomState
+        self,
+        z: torch.Tensor,
+        encoder: Directions,
+        self_weight: float,
+        steps: int | None,
+        random: np.random.RandomState,
     ) -> tuple[Candidate, dict[int, float]]:
         return best_candidate(
-            torch.tensor(np.asarray(self.x @ encoder.weight, dtype=np.float32), device=self.device),
+            z,
             encoder.ratios,
             averaging_adjacency(self.adjacency, self_weight * self.loop, self.loop_share),
             self.information,
@@ -319,17 +310,20 @@ class _Fit:
 
         So it is with clusters of one frequent word each: in short texts these explain far more than topics do.
         """
-        random = np.random.RandomState(0)  # of its own, as this is no part of the runs
-        parameters = self.parameters | {"batch_size": self.batch_size or max(_CHANCE_NODES, self.n_clusters)}
-        rest = self.n_clusters, parameters, self.device, self.backend, self.edge_share
-        chance = _Fit(self.graph, shuffled_columns(self.x, random), *rest)
-        chance.loop_share = self.loop_share
-        chance.see(random)
-        (encoder,) = (one for one in chance.encoders(self.graph) if one.rank == rank)
-        same = chance._smoothed(encoder, found.self_weight, len(found.thresholds), random)[0]
+        if self.chance is None:
+            random = np.random.RandomState(0)  # of its own, as this is no part of the runs
+            fit = self._with_columns_dealt_out(random)
+            if fit.batch_size is None and self.graph.num_nodes > _CHANCE_NODES:
+                fit.batch_size = _CHANCE_NODES
+            fit.see(random)
+            self.chance = fit, {one.rank: one for one in fit.encoders(fit.graph)}
+        fit, encoders = self.chance
+        encoder, steps = encoders[rank], len(found.thresholds)
+        z = fit._encoded(encoder)
+        same = fit._smoothed(z, encoder, found.self_weight, steps, np.random.RandomState(0))[0]
         explained, by_chance = (
-            fit.information.feature_information(one.labels, self.n_clusters)
-            for fit, one in ((self, found), (chance, same))
+            one.information.feature_information(candidate.labels, self.n_clusters)
+            for one, candidate in ((self, found), (fit, same))
         )
         return by_chance > _BY_CHANCE * explained
 
@@ -356,7 +350,7 @@ class _Fit:
 
     @torch.no_grad()
     def combined(
-        self, members: list[_Member], labels: np.ndarray, random: np.random.RandomState
+        self, members: list[Member], labels: np.ndarray, random: np.random.RandomState
     ) -> tuple[SmoothedClusteringModel, list[float], dict[int, float], int, float]:
         """The network of the members' encoders with a head for ``labels``, refined."""
         candidates = [member.candidate for member in members if member.candidate is not None]
