@@ -90,7 +90,8 @@ def joint_network(graph: Graph, most: int = 15) -> Graph:
     for node, (begin, end) in enumerate(pairwise(shared.indptr)):
         order = np.argsort(-shared.data[begin:end], kind="stable")[:most]
         edges += [(node, other) for other in shared.indices[begin:end][order]]
-    return Graph.from_edge_index(np.array(edges).T, num_nodes=graph.num_nodes, x=graph.x, y=graph.y)
+    ends = np.array(edges, np.int64).reshape(-1, 2).T
+    return Graph.from_edge_index(ends, num_nodes=graph.num_nodes, x=graph.x, y=graph.y)
 
 
 def with_word_vectors(graph: Graph) -> Graph:
