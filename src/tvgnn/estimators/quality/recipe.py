@@ -203,13 +203,17 @@ class _Fit:
         if self.graph.num_nodes < _ENOUGH * self.n_clusters:
             return False
         if self.edge_share < 1:
-            return self._at_face_value().blurred(random)
+            same = self._at_face_value()
+            self._let_components_go()
+            return same.blurred(random)
         found = most_nats(self.runs(random, 1))
+        self._let_components_go()
         rest = self.x, self.n_clusters, self.parameters, self.device, self.backend, self.edge_share
         over = found - most_nats(_Fit(rewired(self.graph, random), *rest).runs(random, 1))
         if over > _LITTLE * found:
             return False
         alone = most_nats(self.runs(random, 1, over_edges=False))
+        self._let_components_go()
         alone -= most_nats(self._with_columns_dealt_out(random).runs(random, 1, over_edges=False))
         return alone > _CLEARLY * max(over, 0)
 
@@ -219,6 +223,11 @@ class _Fit:
         fit.edge_share, fit.loop_share, fit.information = 1.0, 0.0, copy(self.information)
         fit.information.edge_share = 1.0
         return fit
+
+    def _let_components_go(self) -> None:
+        """Make room for another fit; the next run finds components anew."""
+        self.basis = self.reduced = np.empty((0, 0), np.float32)
+        del self.information
 
     def _with_columns_dealt_out(self, random: np.random.RandomState) -> _Fit:
         """The same with features that have nothing in common, whose components are still to be found."""
