@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from tvgnn.estimators.component_scores import are_component_scores
 from tvgnn.estimators.embedding_features import are_embeddings
 from tvgnn.estimators.feature_scaling import FeatureScaling, is_bag_of_words
+from tvgnn.estimators.intensity_features import are_intensities
 from tvgnn.graph._normalize import normalize_rows
 
 __all__ = ["STEPS", "FeaturePreparation", "arrays_of_steps", "choose_steps"]
@@ -120,6 +121,8 @@ def _checked(kind: str | None) -> tuple[str, ...]:
 def choose_steps(x: Any) -> tuple[str, ...]:
     """Steps for features x (N, F), dense or CSR, from their values alone.
 
+    - Intensities (`are_intensities`): ``common-scale``, as they have one unit, and pixels that are nearly always dark
+      would be blown up; they come before bags, since pictures may be mostly dark.
     - Bags (non-negative and mostly zero, or nothing but 0 and 1): ``l2``, since the length of a document is not its
       topic; before it ``idf``, since words that all rows share say nothing, unless the values carry it already; and
       ``log1p`` where entries are counts above 1.
@@ -133,6 +136,8 @@ def choose_steps(x: Any) -> tuple[str, ...]:
     values = x.data if sp.issparse(x) else x
     nonzero = values[values != 0]
     binary = nonzero.size > 0 and bool((nonzero == 1).all())
+    if not binary and are_intensities(x):
+        return ("common-scale",)
     if not binary and not is_bag_of_words(x):
         if are_component_scores(x):
             return ("common-scale",)
