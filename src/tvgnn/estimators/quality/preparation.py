@@ -12,12 +12,14 @@ from tvgnn.estimators.component_scores import are_component_scores
 from tvgnn.estimators.embedding_features import are_embeddings
 from tvgnn.estimators.feature_scaling import FeatureScaling, is_bag_of_words
 from tvgnn.estimators.intensity_features import are_intensities
+from tvgnn.estimators.mixed_features import are_mixed, dummy_columns
 from tvgnn.graph._normalize import normalize_rows
 
 __all__ = ["STEPS", "FeaturePreparation", "arrays_of_steps", "choose_steps"]
 
-STEPS = ("log1p", "idf", "standardize", "common-scale", "l1", "l2")
-_ONE_OF = {"idf", "standardize", "common-scale"}  # each has a scale for every column
+STEPS = ("log1p", "idf", "standardize", "standardize-numeric", "common-scale", "l1", "l2")
+_CENTRING = {"standardize", "standardize-numeric", "common-scale"}
+_ONE_OF = {"idf", *_CENTRING}  # each has a scale for every column
 _WEIGHTED_SLOPE = 0.5  # half way between raw counts (0) and values that carry the IDF already (1)
 _FEWEST_ROWS = 5  # a column seen in fewer rows says little about the mean of its values
 
@@ -63,10 +65,13 @@ class FeaturePreparation:
         """
         steps = choose_steps(x) if kind == "auto" else _checked(kind)
         mean = scale = None
-        centring = next((step for step in steps if step in ("standardize", "common-scale")), None)
+        centring = next((step for step in steps if step in _CENTRING), None)
         if centring is not None:
-            scaling = FeatureScaling.fit(_log1p(x) if "log1p" in steps else x, centring)
+            given = _log1p(x) if "log1p" in steps else x
+            scaling = FeatureScaling.fit(given, "common-scale" if centring == "common-scale" else "standardize")
             mean, scale = scaling.mean, scaling.scale
+            if centring == "standardize-numeric":
+                scale = np.where(dummy_columns(x), 1.0, np.asarray(scale))
         elif "idf" in steps:
             idf = np.log(x.shape[0] / np.maximum(_rows_with(x), 1))
             if kind != "auto" and x.shape[0] > 1 and not idf.any():
@@ -102,7 +107,7 @@ def arrays_of_steps(kind: str | None, sparse: bool) -> tuple[set[str], ...]:
 
     """
     steps = _checked(kind)
-    if "standardize" in steps or "common-scale" in steps:
+    if _CENTRING & set(steps):
         return ({"scale"}, {"mean", "scale"}) if sparse else ({"mean", "scale"},)
     return ({"scale"} if "idf" in steps else set(),)
 
@@ -128,6 +133,8 @@ def choose_steps(x: Any) -> tuple[str, ...]:
       ``log1p`` where entries are counts above 1.
     - Scores on principal components (`are_component_scores`): ``common-scale``, as their variances are what they say.
     - Embeddings (`are_embeddings`): ``common-scale`` and ``l2``, the direction from their mean.
+    - Measurements beside dummies of categories (`are_mixed`), however many zeros these bring: ``standardize-numeric``,
+      which leaves dummies as they are, since a scale of its own for each would let rare categories outweigh the rest.
     - Anything else are measurements: ``standardize``, so that units do not matter.
 
     Whether values carry an IDF: in TF-IDF the mean of a column's non-zero values grows in proportion to the column's
@@ -138,6 +145,8 @@ def choose_steps(x: Any) -> tuple[str, ...]:
     binary = nonzero.size > 0 and bool((nonzero == 1).all())
     if not binary and are_intensities(x):
         return ("common-scale",)
+    if not binary and are_mixed(x):
+        return ("standardize-numeric",)
     if not binary and not is_bag_of_words(x):
         if are_component_scores(x):
             return ("common-scale",)

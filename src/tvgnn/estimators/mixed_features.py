@@ -1,0 +1,55 @@
+"""Whether features are a table of measurements and dummies of categories, read off the features themselves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+__all__ = ["are_mixed", "dummy_columns"]
+
+_DENSE = 0.5  # share of the rows in which a measurement is not 0; the median over them
+
+
+def are_mixed(x: Any) -> bool:
+    """Say whether columns of x (N, F) with nothing but 0 and 1 stand beside measurements.
+
+    Such a table is mostly zero when its categories are many, and yet no bag: of its columns with other values most are
+    not 0 in most rows, while in counts of words only the few most frequent ones are. Those are told by the number 1,
+    which no measurement takes most often.
+
+    Parameters:
+        x: dense or CSR.
+
+    Example:
+        >>> random = np.random.default_rng(0)
+        >>> color, price = np.eye(8)[random.integers(8, size=50)], random.gamma(2, 30, (50, 1))
+        >>> are_mixed(np.hstack([color, price])), are_mixed(color), are_mixed(random.poisson(0.1, (50, 40)))
+        (True, False, False)
+
+    """
+    nonzero, others = _counts(x)
+    measured = others > 0
+    if not dummy_columns(x).any() or not measured.any() or np.median(nonzero[measured]) < _DENSE * x.shape[0]:
+        return False
+    columns = x[:, np.flatnonzero(measured)]
+    values = columns.data if sp.issparse(x) else columns
+    levels, number = np.unique(values[values != 0], return_counts=True)
+    return bool(levels[number.argmax()] != 1)
+
+
+def dummy_columns(x: Any) -> np.ndarray:
+    """Columns of x (N, F) with 0, with 1, and with nothing else, (F,) bool."""
+    nonzero, others = _counts(x)
+    return np.asarray((nonzero > 0) & (nonzero < x.shape[0]) & (others == 0))
+
+
+def _counts(x: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Entries of each column that are not 0, and of these the ones that are not 1 either, both (F,)."""
+    if not sp.issparse(x):
+        nonzero = np.count_nonzero(x, axis=0)
+        return nonzero, nonzero - np.count_nonzero(x == 1, axis=0)
+    counts = (np.bincount(x.indices[found], minlength=x.shape[1]) for found in (x.data != 0, x.data == 1))
+    nonzero, ones = counts
+    return nonzero, nonzero - ones
