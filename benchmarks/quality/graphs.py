@@ -10,6 +10,7 @@ from scipy.spatial import cKDTree
 
 from benchmarks.quality.matched import Margins, matched_settings, simulate_like
 from benchmarks.quality.packages import joint_network, package_network, with_word_vectors
+from benchmarks.quality.rows import TableSettings, rows, simulate_table
 from benchmarks.quality.simulated import CitationSettings, simulate_citations
 from tvgnn import Graph, load_dataset
 from tvgnn.errors import DataError
@@ -33,7 +34,8 @@ def problem(name: str, seed: int, mirror: str | None = None) -> Problem:
 
     ``doubtful-NUMBER`` is a citation network with up to all citations drawn at random, ``package-NAME`` the network of
     an installed Python package, ``vectors-NAME`` the same with word vectors for words, ``joint-NAME`` the same with
-    edges between what is mentioned together.
+    edges between what is mentioned together. ``rows-NAME`` has no edges (`benchmarks.quality.rows`), and
+    ``table-NUMBER`` measurements and categories.
 
     The number stands for the settings, of those like a graph from the best match on.
 
@@ -54,6 +56,13 @@ def problem(name: str, seed: int, mirror: str | None = None) -> Problem:
         return Problem(simulate_like(Margins.of(given, classes), known[int(match[2])], seed=seed), classes)
     if match := re.fullmatch(r"(package|vectors|joint)-(.*)", name):
         graph = _PACKAGES[match[1]](package_network(match[2]))
+        return Problem(graph, graph.num_classes)
+    if match := re.fullmatch(r"table-(\d+)", name):
+        number = int(match[1])
+        graph = simulate_table(TableSettings.draw(number), seed=number)
+        return Problem(graph, graph.num_classes)
+    if name.startswith("rows-"):
+        graph = rows(name.removeprefix("rows-"))
         return Problem(graph, graph.num_classes)
     if name in ("blocks", "tissue"):
         graph = block_graph(seed) if name == "blocks" else tissue(seed)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 
 import numpy as np
-from sklearn.cluster import KMeans
+import scipy.sparse as sp
+from sklearn.cluster import KMeans, SpectralClustering
 from sklearn.utils.extmath import randomized_svd
 
 from benchmarks.baselines import pyagc
@@ -57,4 +59,19 @@ def _of_averages(steps: int) -> Callable[[Graph, int, int], np.ndarray]:
     return labels
 
 
-OTHERS = {"k-means of features": _of_averages(0), "averages, k-means": _of_averages(8), **pyagc.METHODS}
+def _spectral(graph: Graph, n_clusters: int, seed: int) -> np.ndarray:
+    """Normalised cuts of the graph alone."""
+    adjacency = sp.csr_matrix(graph.adjacency())
+    adjacency.indices, adjacency.indptr = adjacency.indices.astype(np.int32), adjacency.indptr.astype(np.int32)
+    model = SpectralClustering(n_clusters, affinity="precomputed", assign_labels="cluster_qr", random_state=seed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of graphs that are not connected
+        return np.asarray(model.fit_predict(adjacency))
+
+
+OTHERS = {
+    "k-means of features": _of_averages(0),
+    "averages, k-means": _of_averages(8),
+    "spectral clustering": _spectral,
+    **pyagc.METHODS,
+}

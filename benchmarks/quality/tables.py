@@ -14,7 +14,7 @@ from benchmarks.markdown import MISSING, markdown
 
 __all__ = ["main", "table", "table_by_graph"]
 
-_KINDS = ("citations", "doubtful", "package", "vectors", "joint")
+_KINDS = ("citations", "doubtful", "package", "vectors", "joint", "rows", "table")
 
 
 def table(records: Iterable[dict[str, Any]]) -> str:
@@ -34,10 +34,10 @@ def table(records: Iterable[dict[str, Any]]) -> str:
 
 
 def table_by_graph(records: Iterable[dict[str, Any]]) -> str:
-    """One row a package, one column a variant: NMI / ACC in %; then their means over the packages, and seconds a fit.
+    """One row a graph, one column a variant: NMI / ACC in %; then their means over the graphs, and seconds a fit.
 
-    Graphs are named ``package-NAME``, ``vectors-NAME`` or ``joint-NAME``, all of one kind. Seconds are medians over all
-    records of a variant. A package that a variant lacks has no part in its means.
+    Graphs are named ``package-NAME``, ``rows-NAME`` and so on, all of one kind. Seconds are medians over all
+    records of a variant. A graph that a variant lacks has no part in its means.
     """
     cells: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for record in records:

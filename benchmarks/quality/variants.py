@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from typing import Any, NamedTuple
 from unittest.mock import patch
 
@@ -14,9 +14,11 @@ from sklearn.metrics import adjusted_rand_score
 
 from benchmarks.quality.graphs import Problem
 from benchmarks.quality.others import OTHERS, labels_of
+from benchmarks.quality.rows import joined
 from tvgnn import TVClustering
 from tvgnn.errors import ClusteringWarning
-from tvgnn.estimators.quality import candidates, recipe
+from tvgnn.estimators.quality import candidates, preparation, recipe
+from tvgnn.estimators.quality.preparation import FeaturePreparation
 from tvgnn.metrics import evaluate
 
 __all__ = ["VARIANTS", "fitted", "measured"]
@@ -43,6 +45,15 @@ def _fitted_once(head: Any, views: Sequence[np.ndarray], labels: np.ndarray) -> 
     return _discriminant(head, views, labels, rounds=1)
 
 
+@contextmanager
+def _bags_and_measurements_only() -> Iterator[None]:
+    """Know neither intensities nor tables with categories."""
+    with ExitStack() as stack:
+        for name in ("are_intensities", "are_mixed"):
+            stack.enter_context(patch.object(preparation, name, lambda _: False))
+        yield
+
+
 # as they are before a variant replaces them
 _weights, _refine, _discriminant = candidates._weights, recipe.refine, recipe.set_discriminant
 
@@ -66,6 +77,7 @@ VARIANTS = {
     "self weight 1": Variant(_ONE_RUN, lambda: patch.object(recipe, "_SELF_WEIGHTS", (1.0,))),
     "edges at face value": Variant(_ONE_RUN, lambda: patch.object(recipe, "independent_share", lambda _: 1.0)),
     "edges always kept": Variant(_ONE_RUN, lambda: patch.object(recipe, "_DOUBTFUL", -np.inf)),
+    "bags and measurements only": Variant(_ONE_RUN, _bags_and_measurements_only),
     "columns standardised": Variant(_ONE_RUN | {"feature_norm": "standardize"}),
     "discriminants fitted once": Variant(_ONE_RUN, lambda: patch.object(recipe, "set_discriminant", _fitted_once)),
     "paper, 300 epochs": Variant({"preset": "paper", "max_iter": 300}),
@@ -78,6 +90,8 @@ def measured(name: str, problem: Problem, seed: int) -> dict[str, Any]:
         return fitted(name, problem, seed)
     graph, k = problem
     start = time.perf_counter()
+    if not graph.num_edges:
+        graph = joined(graph, FeaturePreparation.fit(graph.x).transform(graph.x))
     labels = labels_of(name, graph, k, seed)
     seconds = time.perf_counter() - start
     return {**evaluate(graph.adjacency(), labels, y=graph.y, n_clusters=k), "seconds": seconds}
@@ -90,8 +104,8 @@ def fitted(variant: str, problem: Problem, seed: int) -> dict[str, Any]:
     model = TVClustering(k, random_state=seed, **options)
     with replaced(), warnings.catch_warnings():
         warnings.simplefilter("ignore", ClusteringWarning)  # the record says how many clusters are in use
-        model.fit(graph)
-    measured = evaluate(graph.adjacency(), model.labels_, model.assignments_, graph.y, n_clusters=k)
+        model.fit(graph if graph.num_edges else graph.x)
+    measured = evaluate(model.graph_.adjacency(), model.labels_, model.assignments_, graph.y, n_clusters=k)
     return {
         **measured,
         "loss": model.loss_,

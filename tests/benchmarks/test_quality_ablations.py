@@ -7,6 +7,7 @@ from benchmarks.quality.graphs import Problem, block_graph, problem, tissue
 from benchmarks.quality.matched import Margins, matched_settings, simulate_like
 from benchmarks.quality.matching import difference, search, statistics
 from benchmarks.quality.packages import joint_network, package_network
+from benchmarks.quality.rows import TableSettings, rows
 from benchmarks.quality.simulated import CitationSettings, simulate_citations
 from benchmarks.quality.tables import table, table_by_graph
 from benchmarks.quality.variants import VARIANTS, fitted, measured
@@ -259,3 +260,38 @@ def test_a_method_of_a_package_that_is_not_installed_says_so(monkeypatch):
     monkeypatch.setattr("benchmarks.baselines.pyagc.AVAILABLE", False)
     with pytest.raises(DataError, match="the package pyagc for PyAGC CCA-SSG, which is not installed"):
         measured("PyAGC CCA-SSG", Problem(block_graph(0, nodes=60, classes=3), 3), 0)
+
+
+def test_rows_get_their_neighbours_by_the_preparation_of_each_variant():
+    given = problem("rows-wine", 0)
+    assert given.graph.num_edges == 0
+    assert given.n_clusters == 3
+    assert fitted("one run", given, 0)["norm"] == "standardize"
+    for method in ("averages, k-means", "spectral clustering"):
+        found = measured(method, given, 0)
+        assert found["nmi"] > 0.7
+        assert found["modularity"] > 0.4
+
+
+def test_unknown_rows_and_packages_are_refused():
+    with pytest.raises(DataError, match=r"which is not installed|expected rows of"):
+        rows("no-such-rows")
+
+
+@pytest.mark.parametrize("number", [0, 1, 2])
+def test_simulated_tables_have_categories_measurements_and_classes(number):
+    settings = TableSettings.draw(number)
+    graph, classes = problem(f"table-{number}", 0)
+    assert (graph.num_nodes, classes) == (settings.nodes, 5)
+    dummies = graph.x[:, : sum(settings.levels)]
+    assert (dummies.sum(1) == len(settings.levels)).all()
+    assert set(np.unique(dummies)) == {0, 1}
+    assert graph.num_features == dummies.shape[1] + settings.measurements
+    assert share_of_edges_within_classes(graph) > settings.within
+    assert choose_steps(graph.x) == ("standardize-numeric",)
+
+
+def test_a_variant_knows_bags_and_measurements_only():
+    given = problem("table-0", 0)
+    before = fitted("bags and measurements only", given, 0)["norm"]
+    assert (before, fitted("one run", given, 0)["norm"]) == ("idf+l2", "standardize-numeric")

@@ -27,6 +27,12 @@ def test_tables_with_dummies_are_known(as_given):
     assert choose_steps(x) == ("standardize-numeric",)
 
 
+def test_codes_that_are_never_zero_are_measurements():
+    x = customers()[0]
+    x[:, 33] = 1 + x[:, 32] // 60
+    assert choose_steps(np.column_stack([x, x[:, 33:]])) == ("standardize-numeric",)
+
+
 def test_measurements_that_the_user_standardised_are_known():
     x = customers()[0]
     x[:, 32:] = StandardScaler().fit_transform(x[:, 32:])
@@ -67,13 +73,13 @@ def test_sparse_features_stay_as_they_are():
 
 
 @pytest.mark.parametrize("as_given", [np.asarray, sp.csr_array])
-def test_measurements_are_standardised_and_dummies_keep_their_scale(as_given):
+def test_measurements_are_standardised_and_dummies_share_a_scale(as_given):
     x = customers()[0]
     fitted = FeaturePreparation.fit(as_given(x))
     rows = fitted.transform(as_given(x))
     rows = rows.toarray() if sp.issparse(rows) else rows
     np.testing.assert_allclose(rows[:, 32:].std(0), 1, rtol=1e-4)
-    np.testing.assert_allclose(rows[:, :32].std(0), x[:, :32].std(0), rtol=1e-4)
+    np.testing.assert_allclose(rows[:, :32].std(0), 2 * x[:, :32].std(0), rtol=1e-4)
 
 
 def test_rare_categories_do_not_outweigh_measurements():

@@ -16,8 +16,8 @@ def are_mixed(x: Any) -> bool:
     """Say whether columns of x (N, F) with nothing but 0 and 1 stand beside measurements.
 
     Such a table is mostly zero when its categories are many, and yet no bag: of its columns with other values most are
-    not 0 in most rows, while in counts of words only the few most frequent ones are. Those are told by the number 1,
-    which no measurement takes most often.
+    not 0 in most rows, while in counts of words only the few most frequent ones are. Those are told by their zeros and
+    by the number 1, which they take most often.
 
     Parameters:
         x: dense or CSR.
@@ -33,6 +33,8 @@ def are_mixed(x: Any) -> bool:
     measured = others > 0
     if not dummy_columns(x).any() or not measured.any() or np.median(nonzero[measured]) < _DENSE * x.shape[0]:
         return False
+    if np.median(nonzero[measured]) == x.shape[0]:
+        return True
     columns = x[:, np.flatnonzero(measured)]
     values = columns.data if sp.issparse(x) else columns
     levels, number = np.unique(values[values != 0], return_counts=True)

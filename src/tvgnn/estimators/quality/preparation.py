@@ -20,6 +20,7 @@ __all__ = ["STEPS", "FeaturePreparation", "arrays_of_steps", "choose_steps"]
 STEPS = ("log1p", "idf", "standardize", "standardize-numeric", "common-scale", "l1", "l2")
 _CENTRING = {"standardize", "standardize-numeric", "common-scale"}
 _ONE_OF = {"idf", *_CENTRING}  # each has a scale for every column
+_FAIR = 0.5  # deviation of a dummy that is 1 in half of the rows
 _WEIGHTED_SLOPE = 0.5  # half way between raw counts (0) and values that carry the IDF already (1)
 _FEWEST_ROWS = 5  # a column seen in fewer rows says little about the mean of its values
 
@@ -71,7 +72,7 @@ class FeaturePreparation:
             scaling = FeatureScaling.fit(given, "common-scale" if centring == "common-scale" else "standardize")
             mean, scale = scaling.mean, scaling.scale
             if centring == "standardize-numeric":
-                scale = np.where(dummy_columns(x), 1.0, np.asarray(scale))
+                scale = np.where(dummy_columns(x), _FAIR, np.asarray(scale))
         elif "idf" in steps:
             idf = np.log(x.shape[0] / np.maximum(_rows_with(x), 1))
             if kind != "auto" and x.shape[0] > 1 and not idf.any():
@@ -134,7 +135,7 @@ def choose_steps(x: Any) -> tuple[str, ...]:
     - Scores on principal components (`are_component_scores`): ``common-scale``, as their variances are what they say.
     - Embeddings (`are_embeddings`): ``common-scale`` and ``l2``, the direction from their mean.
     - Measurements beside dummies of categories (`are_mixed`), however many zeros these bring: ``standardize-numeric``,
-      which leaves dummies as they are, since a scale of its own for each would let rare categories outweigh the rest.
+      with one scale for all dummies, since one of its own for each would let rare categories outweigh the rest.
     - Anything else are measurements: ``standardize``, so that units do not matter.
 
     Whether values carry an IDF: in TF-IDF the mean of a column's non-zero values grows in proportion to the column's
