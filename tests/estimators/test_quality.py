@@ -40,7 +40,7 @@ class TestPreparation:
         counts = bag * random.integers(1, 5, bag.shape)
         tf_idf = bag * np.log(200 / bag.sum(0)) * random.uniform(0.5, 1.5, bag.shape)
         assert choose_steps(bag) == choose_steps(sp.csr_array(bag)) == ("idf", "l2")
-        assert choose_steps(counts) == ("log1p", "idf", "l2")
+        assert choose_steps(counts) == ("log1p", "smooth-idf", "l2")
         assert choose_steps(tf_idf) == choose_steps(sp.csr_array(tf_idf)) == ("l2",)
         assert choose_steps(random.normal(size=(200, 3))) == ("standardize",)
 

@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from tvgnn.estimators.component_scores import are_component_scores
+from tvgnn.estimators.count_features import are_counts, are_log_counts
 from tvgnn.estimators.embedding_features import are_embeddings
 from tvgnn.estimators.feature_scaling import FeatureScaling, is_bag_of_words
 from tvgnn.estimators.intensity_features import are_intensities
@@ -17,9 +18,9 @@ from tvgnn.graph._normalize import normalize_rows
 
 __all__ = ["STEPS", "FeaturePreparation", "arrays_of_steps", "choose_steps"]
 
-STEPS = ("log1p", "idf", "standardize", "standardize-numeric", "common-scale", "l1", "l2")
+STEPS = ("log1p", "idf", "smooth-idf", "standardize", "standardize-numeric", "common-scale", "l1", "l2")
 _CENTRING = {"standardize", "standardize-numeric", "common-scale"}
-_ONE_OF = {"idf", *_CENTRING}  # each has a scale for every column
+_ONE_OF = {"idf", "smooth-idf", *_CENTRING}  # each has a scale for every column
 _FAIR = 0.5  # deviation of a dummy that is 1 in half of the rows
 _WEIGHTED_SLOPE = 0.5  # half way between raw counts (0) and values that carry the IDF already (1)
 _FEWEST_ROWS = 5  # a column seen in fewer rows says little about the mean of its values
@@ -81,6 +82,8 @@ class FeaturePreparation:
                     "rows and columns, which idf weighs by 0; take feature_norm='standardize' or 'l2'"
                 )
             scale = np.where(idf > 0, 1 / np.maximum(idf, 1e-300), np.inf)
+        elif "smooth-idf" in steps:
+            scale = 1 / (1 + np.log((1 + x.shape[0]) / (1 + _rows_with(x))))
         return cls("+".join(steps) or None, mean, scale)
 
     def transform(self, x: Any) -> Any:
@@ -110,7 +113,7 @@ def arrays_of_steps(kind: str | None, sparse: bool) -> tuple[set[str], ...]:
     steps = _checked(kind)
     if _CENTRING & set(steps):
         return ({"scale"}, {"mean", "scale"}) if sparse else ({"mean", "scale"},)
-    return ({"scale"} if "idf" in steps else set(),)
+    return ({"scale"} if {"idf", "smooth-idf"} & set(steps) else set(),)
 
 
 def _checked(kind: str | None) -> tuple[str, ...]:
@@ -129,14 +132,19 @@ def choose_steps(x: Any) -> tuple[str, ...]:
 
     - Intensities (`are_intensities`): ``common-scale``, as they have one unit, and pixels that are nearly always dark
       would be blown up; they come before bags, since pictures may be mostly dark.
-    - Bags (non-negative and mostly zero, or nothing but 0 and 1): ``l2``, since the length of a document is not its
-      topic; before it ``idf``, since words that all rows share say nothing, unless the values carry it already; and
-      ``log1p`` where entries are counts above 1.
-    - Scores on principal components (`are_component_scores`): ``common-scale``, as their variances are what they say.
-    - Embeddings (`are_embeddings`): ``common-scale`` and ``l2``, the direction from their mean.
     - Measurements beside dummies of categories (`are_mixed`), however many zeros these bring: ``standardize-numeric``,
       with one scale for all dummies, since one of its own for each would let rare categories outweigh the rest.
+    - Logarithms of counts (`are_log_counts`): ``l2``; counts that are mostly not zero (`are_counts`): ``log1p`` before
+      it. Genes have one unit, and those found in all cells say most.
+    - Bags (non-negative and mostly zero, or nothing but 0 and 1): ``l2``, since the length of a document is not its
+      topic; before it ``idf``, since words that all rows share say nothing, unless the values carry it already. Where
+      entries are counts above 1, these words say something by how often they occur: ``log1p`` and ``smooth-idf``.
+    - Scores on principal components (`are_component_scores`): ``common-scale``, as their variances are what they say.
+    - Embeddings (`are_embeddings`): ``common-scale`` and ``l2``, the direction from their mean.
     - Anything else are measurements: ``standardize``, so that units do not matter.
+
+    ``idf`` is ``log(N / n)`` with n the rows that have a word, ``smooth-idf`` ``1 + log((1 + N) / (1 + n))``, which
+    scikit-learn's `TfidfTransformer` takes.
 
     Whether values carry an IDF: in TF-IDF the mean of a column's non-zero values grows in proportion to the column's
     IDF, in counts it does not. The slope of one on the other in logarithms is 1 and about 0.
@@ -148,14 +156,18 @@ def choose_steps(x: Any) -> tuple[str, ...]:
         return ("common-scale",)
     if not binary and are_mixed(x):
         return ("standardize-numeric",)
+    if not binary and are_log_counts(x):
+        return ("l2",)
     if not binary and not is_bag_of_words(x):
+        if are_counts(x):
+            return ("log1p", "l2")
         if are_component_scores(x):
             return ("common-scale",)
         return ("common-scale", "l2") if are_embeddings(x) else ("standardize",)
     if binary:
         return ("idf", "l2")
     if bool((nonzero == np.round(nonzero)).all()):
-        return ("log1p", "idf", "l2")
+        return ("log1p", "smooth-idf", "l2")
     return ("l2",) if _slope_on_idf(x) > _WEIGHTED_SLOPE else ("idf", "l2")
 
 
