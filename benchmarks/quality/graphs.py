@@ -10,7 +10,7 @@ from scipy.spatial import cKDTree
 
 from benchmarks.quality.matched import Margins, matched_settings, simulate_like
 from benchmarks.quality.packages import joint_network, package_network, with_word_vectors
-from benchmarks.quality.rows import TableSettings, rows, simulate_table
+from benchmarks.quality.rows import TableSettings, rows, simulate_cells, simulate_table
 from benchmarks.quality.simulated import CitationSettings, simulate_citations
 from tvgnn import Graph, load_dataset
 from tvgnn.errors import DataError
@@ -35,7 +35,8 @@ def problem(name: str, seed: int, mirror: str | None = None) -> Problem:
     ``doubtful-NUMBER`` is a citation network with up to all citations drawn at random, ``package-NAME`` the network of
     an installed Python package, ``vectors-NAME`` the same with word vectors for words, ``joint-NAME`` the same with
     edges between what is mentioned together. ``rows-NAME`` has no edges (`benchmarks.quality.rows`), and
-    ``table-NUMBER`` measurements and categories.
+    ``table-NUMBER`` measurements and categories; ``cells-NUMBER`` are counts of genes, ``logcells-NUMBER`` their
+    logarithms as scanpy makes them, without edges too.
 
     The number stands for the settings, of those like a graph from the best match on.
 
@@ -60,6 +61,12 @@ def problem(name: str, seed: int, mirror: str | None = None) -> Problem:
     if match := re.fullmatch(r"table-(\d+)", name):
         number = int(match[1])
         graph = simulate_table(TableSettings.draw(number), seed=number)
+        return Problem(graph, graph.num_classes)
+    if match := re.fullmatch(r"(log)?cells-(\d+)", name):
+        graph = simulate_cells(int(match[2]))
+        if match[1]:
+            shares = graph.x / graph.x.sum(1, keepdims=True)
+            graph = Graph.from_scipy(graph.adjacency(), x=np.log1p(1e4 * shares), y=graph.y)
         return Problem(graph, graph.num_classes)
     if name.startswith("rows-"):
         graph = rows(name.removeprefix("rows-"))

@@ -1,4 +1,4 @@
-"""Rows without a graph, with known classes: pictures, measurements, and tables with categories."""
+"""Rows with known classes, most without a graph: pictures, measurements, tables with categories, and cells."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tvgnn import Graph
 from tvgnn.errors import DataError
 from tvgnn.estimators.inputs import neighbor_settings, with_neighbor_edges
 
-__all__ = ["TableSettings", "joined", "rows", "simulate_table"]
+__all__ = ["TableSettings", "joined", "rows", "simulate_cells", "simulate_table"]
 
 _SCIKIT_LEARN = {"breast-cancer": load_breast_cancer, "digits": load_digits, "wine": load_wine}
 
@@ -109,3 +109,25 @@ def simulate_table(settings: TableSettings, seed: int, classes: int = 5) -> Grap
     target = np.where(random.random(len(source)) < settings.within, near, random.integers(0, nodes, len(source)))
     x = np.hstack(columns).astype(np.float32)
     return Graph.from_edge_index(np.stack([source, target]), num_nodes=nodes, x=x, y=y)
+
+
+def simulate_cells(number: int, nodes: int = 2000, types: int = 8) -> Graph:
+    """Draw counts of genes in cells, without edges.
+
+    Parameters:
+        number: seeds the draw and names its settings: all of three depths, from 600 molecules a cell to 4,000, of two
+            strengths of the differences, and of 1,500 and 3,000 genes, of which one in twenty differs in each type.
+        nodes: N.
+        types: classes, of unequal size.
+
+    """
+    random = np.random.default_rng(number)
+    depth, strength = (600, 1500, 4000)[number % 3], (0.75, 1.2)[number // 3 % 2]
+    genes = (1500, 3000)[number // 6 % 2]
+    y = random.choice(types, nodes, p=random.dirichlet(np.full(types, 2.0)))
+    differs = random.random((types, genes)) < 0.05
+    levels = random.gamma(0.3, 1, genes) * np.exp(random.normal(0, strength, (types, genes)) * differs)
+    levels /= levels.sum(1, keepdims=True)
+    molecules = depth * np.exp(random.normal(0, 0.5, nodes))
+    counts = random.poisson(levels[y] * molecules[:, None] * random.gamma(4, 1 / 4, (nodes, genes)))
+    return _without_edges(counts[:, counts.any(0)], y)

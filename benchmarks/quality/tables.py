@@ -14,7 +14,7 @@ from benchmarks.markdown import MISSING, markdown
 
 __all__ = ["main", "table", "table_by_graph"]
 
-_KINDS = ("citations", "doubtful", "package", "vectors", "joint", "rows", "table")
+_KINDS = ("citations", "doubtful", "package", "vectors", "joint", "rows", "table", "cells", "logcells")
 
 
 def table(records: Iterable[dict[str, Any]]) -> str:

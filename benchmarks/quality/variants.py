@@ -47,15 +47,21 @@ def _fitted_once(head: Any, views: Sequence[np.ndarray], labels: np.ndarray) -> 
 
 @contextmanager
 def _bags_and_measurements_only() -> Iterator[None]:
-    """Know neither intensities nor tables with categories."""
+    """Know no intensities, tables with categories or counts of one unit, and take counts for those of words."""
+
+    def steps(x: Any) -> tuple[str, ...]:
+        return tuple("idf" if step == "smooth-idf" else step for step in _choose_steps(x))
+
     with ExitStack() as stack:
-        for name in ("are_intensities", "are_mixed"):
+        for name in ("are_intensities", "are_mixed", "are_counts", "are_log_counts"):
             stack.enter_context(patch.object(preparation, name, lambda _: False))
+        stack.enter_context(patch.object(preparation, "choose_steps", steps))
         yield
 
 
 # as they are before a variant replaces them
 _weights, _refine, _discriminant = candidates._weights, recipe.refine, recipe.set_discriminant
+_choose_steps = preparation.choose_steps
 
 
 class Variant(NamedTuple):

@@ -14,7 +14,7 @@ from benchmarks.quality.variants import VARIANTS, fitted, measured
 
 from tvgnn import Graph
 from tvgnn.errors import DataError
-from tvgnn.estimators.quality.preparation import choose_steps
+from tvgnn.estimators.quality.preparation import FeaturePreparation, choose_steps
 
 
 def share_of_edges_within_classes(graph):
@@ -291,7 +291,17 @@ def test_simulated_tables_have_categories_measurements_and_classes(number):
     assert choose_steps(graph.x) == ("standardize-numeric",)
 
 
-def test_a_variant_knows_bags_and_measurements_only():
-    given = problem("table-0", 0)
-    before = fitted("bags and measurements only", given, 0)["norm"]
-    assert (before, fitted("one run", given, 0)["norm"]) == ("idf+l2", "standardize-numeric")
+@pytest.mark.parametrize(
+    ("name", "before", "now"),
+    [
+        ("table-0", "idf+l2", "standardize-numeric"),
+        ("cells-0", "log1p+idf+l2", "log1p+smooth-idf+l2"),
+        ("cells-2", "standardize", "log1p+l2"),
+        ("logcells-0", "idf+l2", "l2"),
+    ],
+)
+def test_a_variant_knows_bags_and_measurements_only(name, before, now):
+    x = problem(name, 0).graph.x
+    with VARIANTS["bags and measurements only"].replaced():
+        assert FeaturePreparation.fit(x).kind == before
+    assert FeaturePreparation.fit(x).kind == now
