@@ -21,6 +21,9 @@ from tvgnn.report.provenance import between_markers
 __all__ = ["beside", "main", "written"]
 
 _DOCS = Path(__file__).parents[2] / "docs"
+_BY_GRAPH = {"packages": "package"} | {
+    kind: kind for kind in ("vectors", "joint", "rows", "table", "cells", "logcells")
+}
 PAGE, RECORDS = _DOCS / "quality.md", _DOCS / "records" / "quality.jsonl"
 
 
@@ -61,8 +64,9 @@ def written(page: str, records: list[dict[str, Any]]) -> str:
 
     """
     page = between_markers(page, "beside", beside(records))
-    for name, prefix in (("packages", "package-"), ("vectors", "vectors-"), ("joint", "joint-")):
-        page = between_markers(page, name, table_by_graph(one for one in records if one["graph"].startswith(prefix)))
+    for name, kind in _BY_GRAPH.items():
+        of_kind = (one for one in records if one["graph"].startswith(f"{kind}-"))
+        page = between_markers(page, name, table_by_graph(of_kind))
     return page
 
 
