@@ -109,7 +109,7 @@ def test_sparse_counts(tissue):
     counts = np.random.default_rng(0).poisson(0.05, size=(200, 30))
     cells = anndata.AnnData(sp.csr_matrix(counts.astype(np.float32)), obsm=dict(tissue.obsm))
     tv_clustering(cells, 3, spatial_key="spatial", **SMALL)
-    assert cells.uns["tvgnn"]["feature_norm"] == "log1p+idf+l2"
+    assert cells.uns["tvgnn"]["feature_norm"] == "log1p+smooth-idf+l2"
     assert cells.obs["tvgnn"].notna().all()
 
 
