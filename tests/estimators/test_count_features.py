@@ -46,6 +46,13 @@ def test_logarithms_of_other_bases_are_known(base):
     assert are_log_counts(logarithms(cells()[0]) / np.log(base))
 
 
+@pytest.mark.parametrize(("molecules", "steps"), [(120, ("smooth-idf", "l2")), (1200, ("l2",))])
+def test_sparse_logarithms_without_a_size_may_be_of_words(molecules, steps):
+    x = np.log1p(cells(molecules=molecules)[0])
+    for given in (x, sp.csr_array(x), np.vstack([np.zeros_like(x[:2]), x])):
+        assert choose_steps(given) == steps
+
+
 def test_rounded_logarithms_are_known():
     assert are_log_counts(np.round(logarithms(cells()[0]), 3))
 

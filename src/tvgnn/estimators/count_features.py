@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-__all__ = ["are_counts", "are_log_counts"]
+__all__ = ["are_counts", "are_log_counts", "have_one_size"]
 
 _FEWEST = 32  # columns; tables of a few counts have other units, such as visits and children
 _LEVELS = 16  # different values; codes and genotypes have fewer
@@ -19,6 +19,7 @@ _MOST = 0.9  # share of such rows that have to be so, as the least may stand for
 _LARGE = 1.0
 _HIGHEST = 64.0  # no logarithm is higher
 _ERROR = 0.05  # of a multiple; logarithms may be written with three decimals
+_SAME = 1e-3  # as such logarithms
 _BASES = (np.e, 2.0, 10.0)
 
 
@@ -61,14 +62,30 @@ def are_log_counts(x: Any) -> bool:
     positive = _positive(x)
     if positive is None or positive.max(initial=0) > _HIGHEST or (positive == np.round(positive)).all():
         return False
-    rows = x[:: -(-x.shape[0] // _ROWS)]
-    rows = [row[row > 0].astype(np.float64) for row in (rows.toarray() if sp.issparse(rows) else rows)]
+    rows = _positive_by_row(x)
     for base in _BASES:
         found = [_multiples(base**row - 1) for row in rows if row.max(initial=0) > _LARGE]
         told = [one for one in found if one is not None]
         if 2 * len(told) > len(rows) and sum(told) > _MOST * len(told):
             return True
     return False
+
+
+def have_one_size(x: Any) -> bool:
+    """Say whether the least positive value is the same in most rows of x (N, F), as ``log(1 + counts)`` leaves it.
+
+    Parameters:
+        x: dense or CSR, `are_log_counts`.
+
+    """
+    least = np.array([row.min() for row in _positive_by_row(x) if row.size])
+    return bool((np.abs(least - np.median(least)) < _SAME).mean() > _MOST)
+
+
+def _positive_by_row(x: Any) -> list[np.ndarray]:
+    """Positive values of each of some rows, float64."""
+    some = x[:: -(-x.shape[0] // _ROWS)]
+    return [row[row > 0].astype(np.float64) for row in (some.toarray() if sp.issparse(some) else some)]
 
 
 def _positive(x: Any) -> np.ndarray | None:

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from tvgnn.estimators.component_scores import are_component_scores
-from tvgnn.estimators.count_features import are_counts, are_log_counts
+from tvgnn.estimators.count_features import are_counts, are_log_counts, have_one_size
 from tvgnn.estimators.embedding_features import are_embeddings
 from tvgnn.estimators.feature_scaling import FeatureScaling, is_bag_of_words
 from tvgnn.estimators.intensity_features import are_intensities
@@ -135,7 +135,8 @@ def choose_steps(x: Any) -> tuple[str, ...]:
     - Measurements beside dummies of categories (`are_mixed`), however many zeros these bring: ``standardize-numeric``,
       with one scale for all dummies, since one of its own for each would let rare categories outweigh the rest.
     - Logarithms of counts (`are_log_counts`): ``l2``; counts that are mostly not zero (`are_counts`): ``log1p`` before
-      it. Genes have one unit, and those found in all cells say most.
+      it. Genes have one unit, and those found in all cells say most. Bags that were not divided by a size of their rows
+      before the logarithm may be words: ``smooth-idf`` before it.
     - Bags (non-negative and mostly zero, or nothing but 0 and 1): ``l2``, since the length of a document is not its
       topic; before it ``idf``, since words that all rows share say nothing, unless the values carry it already. Where
       entries are counts above 1, these words say something by how often they occur: ``log1p`` and ``smooth-idf``.
@@ -157,7 +158,7 @@ def choose_steps(x: Any) -> tuple[str, ...]:
     if not binary and are_mixed(x):
         return ("standardize-numeric",)
     if not binary and are_log_counts(x):
-        return ("l2",)
+        return ("smooth-idf", "l2") if is_bag_of_words(x) and have_one_size(x) else ("l2",)
     if not binary and not is_bag_of_words(x):
         if are_counts(x):
             return ("log1p", "l2")
