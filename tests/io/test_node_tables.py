@@ -71,6 +71,7 @@ def test_features_keyed_by_integers_and_text(write):
     ("a,1,2\nb,3,red\n", "line 2, column '2': expected a number, got 'red'"),
     ("a,1,red\nb,3,4\n", "line 1, column '2': expected a number, got 'red'"),
     ("id,f\na,1\nb,2\na,3\n", "line 4: node 'a' is already in line 2"),
+    ("0,5\n1,7\n0,2\n", r"keep one row per node, whose id stands in the first column \(rows without ids: number them"),
     ("id,f\na,1\n,2\n", "line 3: expected a node id, got none"),
     (",1.5,2.5\nb,3,4\n", "line 1: expected a node id, got none"),
     ("a\nb\n", "line 1: expected a node id and at least one number"),

@@ -245,7 +245,8 @@ def _unique(ids: list[int | str], table: TextTable) -> tuple[Hashable, ...]:
         if node_id in first:
             raise DataError(
                 f"{table.path}, line {table.line_of(row)}: node {node_id!r} is already in line "
-                f"{table.line_of(first[node_id])}; keep one row per node"
+                f"{table.line_of(first[node_id])}; keep one row per node, whose id stands in the first column (rows "
+                "without ids: number them in a column before the others, or save them as .npy)"
             )
         first[node_id] = row
     return tuple(ids)
