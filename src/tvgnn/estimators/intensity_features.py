@@ -37,9 +37,7 @@ def are_intensities(x: Any) -> bool:
         (True, False, False)
 
     """
-    if x.shape[1] < _FEWEST or x.shape[0] < 2:
-        return False
-    if _levels(x) < _LEVELS:
+    if x.shape[1] < _FEWEST or x.shape[0] < 2 or _levels(x) < _LEVELS:
         return False
     lowest, highest = float(x.min()), float(x.max())
     top = highest - _NEAR * (highest - lowest)

@@ -29,9 +29,9 @@ def are_mixed(x: Any) -> bool:
         (True, False, False)
 
     """
-    nonzero, others = _counts(x)
+    dummies, nonzero, others = _counts(x)
     measured = others > 0
-    if not dummy_columns(x).any() or not measured.any() or np.median(nonzero[measured]) < _DENSE * x.shape[0]:
+    if not dummies.any() or not measured.any() or np.median(nonzero[measured]) < _DENSE * x.shape[0]:
         return False
     if np.median(nonzero[measured]) == x.shape[0]:
         return True
@@ -42,16 +42,14 @@ def are_mixed(x: Any) -> bool:
 
 
 def dummy_columns(x: Any) -> np.ndarray:
-    """Columns of x (N, F) with 0, with 1, and with nothing else, (F,) bool."""
-    nonzero, others = _counts(x)
-    return np.asarray((nonzero > 0) & (nonzero < x.shape[0]) & (others == 0))
+    """Columns of x (N, F), dense or CSR, with 0, with 1, and with nothing else, (F,) bool."""
+    return _counts(x)[0]
 
 
-def _counts(x: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Entries of each column that are not 0, and of these the ones that are not 1 either, both (F,)."""
-    if not sp.issparse(x):
-        nonzero = np.count_nonzero(x, axis=0)
-        return nonzero, nonzero - np.count_nonzero(x == 1, axis=0)
-    counts = (np.bincount(x.indices[found], minlength=x.shape[1]) for found in (x.data != 0, x.data == 1))
-    nonzero, ones = counts
-    return nonzero, nonzero - ones
+def _counts(x: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Which columns are dummies, the entries of each that are not 0, and of these those that are not 1, all (F,)."""
+    if sp.issparse(x):
+        nonzero, ones = (np.bincount(x.indices[found], minlength=x.shape[1]) for found in (x.data != 0, x.data == 1))
+    else:
+        nonzero, ones = np.count_nonzero(x, axis=0), np.count_nonzero(x == 1, axis=0)
+    return np.asarray((ones > 0) & (ones < x.shape[0]) & (nonzero == ones)), nonzero, nonzero - ones
