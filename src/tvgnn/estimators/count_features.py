@@ -75,7 +75,7 @@ def have_one_size(x: Any) -> bool:
     """Say whether the least positive value is the same in most rows of x (N, F), as ``log(1 + counts)`` leaves it.
 
     Parameters:
-        x: dense or CSR, `are_log_counts`.
+        x: dense or CSR, with a positive value; what `are_log_counts` knows has one.
 
     """
     least = np.array([row.min() for row in _positive_by_row(x) if row.size])
