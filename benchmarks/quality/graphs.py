@@ -11,6 +11,7 @@ from scipy.spatial import cKDTree
 from benchmarks.quality.matched import Margins, matched_settings, simulate_like
 from benchmarks.quality.packages import joint_network, package_network, with_word_vectors
 from benchmarks.quality.rows import TableSettings, rows, simulate_cells, simulate_table
+from benchmarks.quality.short_texts import SHORT_TEXTS
 from benchmarks.quality.simulated import CitationSettings, simulate_citations
 from tvgnn import Graph, load_dataset
 from tvgnn.errors import DataError
@@ -19,6 +20,11 @@ __all__ = ["REAL", "Problem", "block_graph", "problem", "tissue"]
 
 REAL = ("cora", "citeseer", "pubmed", "dblp")
 _PACKAGES = {"package": lambda graph: graph, "vectors": with_word_vectors, "joint": joint_network}
+_DRAWN = {
+    "citations": CitationSettings.draw,
+    "doubtful": CitationSettings.draw_doubtful,
+    "short": CitationSettings.draw_short,
+}
 _CLUSTERS = {"ring": 5, "grid": 10}  # the paper's; these have no classes
 
 
@@ -32,7 +38,9 @@ class Problem(NamedTuple):
 def problem(name: str, seed: int, mirror: str | None = None) -> Problem:
     """Load a dataset, or draw ``blocks``, ``tissue``, ``citations-NUMBER`` or ``like-cora-NUMBER`` (also citeseer).
 
-    ``doubtful-NUMBER`` is a citation network with up to all citations drawn at random, ``package-NAME`` the network of
+    ``doubtful-NUMBER`` is a citation network with up to all citations drawn at random, ``short-NUMBER`` one of texts of
+    few words; ``foldoc``, ``verbs``, ``nouns`` and ``debian`` are real ones of such
+    (`benchmarks.quality.short_texts`). ``package-NAME`` is the network of
     an installed Python package, ``vectors-NAME`` the same with word vectors for words, ``joint-NAME`` the same with
     edges between what is mentioned together. ``rows-NAME`` has no edges (`benchmarks.quality.rows`), and
     ``table-NUMBER`` measurements and categories; ``cells-NUMBER`` are counts of genes, ``logcells-NUMBER`` their
@@ -44,10 +52,9 @@ def problem(name: str, seed: int, mirror: str | None = None) -> Problem:
         DataError: an unknown name, or a package that is not installed.
 
     """
-    if match := re.fullmatch(r"(citations|doubtful)-(\d+)", name):
+    if match := re.fullmatch(r"(citations|doubtful|short)-(\d+)", name):
         number = int(match[2])
-        draw = CitationSettings.draw if match[1] == "citations" else CitationSettings.draw_doubtful
-        settings = draw(number)
+        settings = _DRAWN[match[1]](number)
         return Problem(simulate_citations(settings, seed=number), settings.classes)
     if match := re.fullmatch(r"like-(cora|citeseer)-(\d+)", name):
         known = matched_settings(match[1])
@@ -70,6 +77,9 @@ def problem(name: str, seed: int, mirror: str | None = None) -> Problem:
         return Problem(graph, graph.num_classes)
     if name.startswith("rows-"):
         graph = rows(name.removeprefix("rows-"))
+        return Problem(graph, graph.num_classes)
+    if name in SHORT_TEXTS:
+        graph = SHORT_TEXTS[name]()
         return Problem(graph, graph.num_classes)
     if name in ("blocks", "tissue"):
         graph = block_graph(seed) if name == "blocks" else tissue(seed)

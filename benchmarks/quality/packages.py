@@ -24,7 +24,7 @@ from sklearn.utils.extmath import randomized_svd
 from tvgnn import Graph
 from tvgnn.errors import DataError
 
-__all__ = ["joint_network", "package_network", "with_word_vectors"]
+__all__ = ["bags_of_words", "joint_network", "package_network", "with_word_vectors"]
 
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _WORDS = 30  # of a definition, drawn where it has more; an abstract of Citeseer has as many
@@ -70,7 +70,7 @@ def package_network(package: str) -> Graph:
     kept = [(number[a], number[b]) for a, b in edges if a in number and b in number]
     if len(classes) < 2 or not kept:
         raise DataError(f"expected definitions in several parts of {package} that mention each other, got none")
-    x = _features([nodes[i].words for i in chosen])
+    x = bags_of_words([nodes[i].words for i in chosen])
     y = np.array([classes.index(parts[nodes[i].module]) for i in chosen])
     return Graph.from_edge_index(np.array(kept).T, num_nodes=len(y), x=x, y=y)
 
@@ -177,7 +177,7 @@ def _parts(modules: list[str], package: str) -> dict[str, str]:
     return parts
 
 
-def _features(documents: list[list[str]]) -> sp.csr_array:
+def bags_of_words(documents: list[list[str]]) -> sp.csr_array:
     """Which of the most frequent words each document has, (N, at most `_VOCABULARY`), CSR of ones."""
     distinct = [list(dict.fromkeys(words)) for words in documents]
     frequency = Counter(word for words in distinct for word in words)

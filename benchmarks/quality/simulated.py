@@ -90,6 +90,28 @@ class CitationSettings:
             kind=_KINDS[seed % 3],
         )
 
+    @classmethod
+    def draw_short(cls, seed: int) -> CitationSettings:
+        """Draw settings of more and shorter documents, such as titles and tags, of two to twenty words."""
+        random = np.random.default_rng([seed, 7])
+        contrast = random.uniform((0.2, 0.3, 0.3), (0.5, 0.8, 0.8))
+        levels = random.dirichlet((8, 4, 4, 5))
+        return cls(
+            nodes=int(random.integers(2500, 10_000)),
+            classes=int(random.integers(4, 18)),
+            words=int(random.integers(800, 3000)),
+            subtopics=int(random.integers(1, 5)),
+            thread=int(random.integers(8, 40)),
+            length=float(np.exp(random.uniform(np.log(2), np.log(20)))),
+            contrast=(float(contrast[0]), float(contrast[1]), float(contrast[2])),
+            background=float(random.uniform(0.3, 0.6)),
+            degree=float(random.uniform(2.2, 6)),
+            levels=(float(levels[0]), float(levels[1]), float(levels[2]), float(levels[3])),
+            imbalance=float(random.uniform(0, 0.6)),
+            stray=float(random.uniform(0.03, 0.18)),
+            kind="binary",
+        )
+
 
 def simulate_citations(settings: CitationSettings, seed: int) -> Graph:
     """Draw a network; ``y`` is the class that a document is filed under."""

@@ -17,7 +17,7 @@ from benchmarks.quality.others import OTHERS, labels_of
 from benchmarks.quality.rows import joined
 from tvgnn import TVClustering
 from tvgnn.errors import ClusteringWarning
-from tvgnn.estimators.quality import candidates, preparation, recipe
+from tvgnn.estimators.quality import candidates, preparation, recipe, runs
 from tvgnn.estimators.quality.preparation import FeaturePreparation
 from tvgnn.metrics import evaluate
 
@@ -60,7 +60,7 @@ def _bags_and_measurements_only() -> Iterator[None]:
 
 
 # as they are before a variant replaces them
-_weights, _refine, _discriminant = candidates._weights, recipe.refine, recipe.set_discriminant
+_weights, _refine, _discriminant = candidates._weights, runs.refine, runs.set_discriminant
 _choose_steps = preparation.choose_steps
 
 
@@ -78,14 +78,15 @@ VARIANTS = {
         _ONE_RUN, lambda: patch.object(candidates, "_mean_distance", lambda *_: _AVERAGES)
     ),
     "columns not weighed": Variant(_ONE_RUN, lambda: patch.object(candidates, "_weights", _unweighted)),
-    "without refinement": Variant(_ONE_RUN, lambda: patch.object(recipe, "refine", _kmeans_only)),
+    "without refinement": Variant(_ONE_RUN, lambda: patch.object(runs, "refine", _kmeans_only)),
     "central partition for the product": Variant(_ONE_RUN, lambda: patch.object(recipe, "agreed_labels", _central)),
     "self weight 1": Variant(_ONE_RUN, lambda: patch.object(recipe, "_SELF_WEIGHTS", (1.0,))),
-    "edges at face value": Variant(_ONE_RUN, lambda: patch.object(recipe, "independent_share", lambda _: 1.0)),
+    "edges at face value": Variant(_ONE_RUN, lambda: patch.object(runs, "independent_share", lambda _: 1.0)),
+    "no words held out": Variant(_ONE_RUN, lambda: patch.object(runs, "are_short_texts", lambda _: False)),
     "edges always kept": Variant(_ONE_RUN, lambda: patch.object(recipe, "_DOUBTFUL", -np.inf)),
     "bags and measurements only": Variant(_ONE_RUN, _bags_and_measurements_only),
     "columns standardised": Variant(_ONE_RUN | {"feature_norm": "standardize"}),
-    "discriminants fitted once": Variant(_ONE_RUN, lambda: patch.object(recipe, "set_discriminant", _fitted_once)),
+    "discriminants fitted once": Variant(_ONE_RUN, lambda: patch.object(runs, "set_discriminant", _fitted_once)),
     "paper, 300 epochs": Variant({"preset": "paper", "max_iter": 300}),
 }
 

@@ -13,11 +13,12 @@ from torch import nn
 
 from tvgnn import Graph, TVClustering
 from tvgnn.errors import MemoryLimitError
-from tvgnn.estimators.quality import candidates, ordering, recipe
+from tvgnn.estimators.quality import candidates, ordering
 from tvgnn.estimators.quality.batches import NodeBatches
 from tvgnn.estimators.quality.directions import neighborhood_directions, principal_components
 from tvgnn.estimators.quality.information import PartitionInformation
 from tvgnn.estimators.quality.refinement import refine
+from tvgnn.estimators.quality.runs import Runs
 from tvgnn.graph.adjacency import Adjacency
 from tvgnn.losses import total_variation_loss
 
@@ -130,7 +131,7 @@ class TestParts:
         centers = 5 * np.eye(4)
         truth = np.arange(2000) % 4
         rows = centers[truth] + random.normal(size=(2000, 4))
-        found, labels = candidates._clustered(rows, 4, random, to_the_end=to_the_end)
+        found, labels = candidates.clustered(rows, 4, random, to_the_end=to_the_end)
         assert adjusted_rand_score(truth, labels) > 0.95
         nearest = np.square(rows[:, None] - found).sum(2).argmin(1)
         assert (labels == nearest).mean() > 0.99
@@ -190,13 +191,13 @@ class TestFit:
         order = np.random.default_rng(1).permutation(600)
         moved = Graph.from_scipy(sp.csr_array(line)[order][:, order], x=x[order])
         seen = []
-        original = recipe._Fit.__init__
+        original = Runs.__init__
 
         def recorded(self, graph, *arguments):
             seen.append(graph)
             original(self, graph, *arguments)
 
-        monkeypatch.setattr(recipe._Fit, "__init__", recorded)
+        monkeypatch.setattr(Runs, "__init__", recorded)
         monkeypatch.setattr(ordering, "_WORTH_ORDERING", 0)
         model = _fitted(moved)
         far = np.abs(np.diff(seen[0].adjacency().tocoo().coords, axis=0)).max()

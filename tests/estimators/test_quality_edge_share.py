@@ -9,10 +9,11 @@ import torch
 
 from tvgnn import Graph, TVClustering
 from tvgnn.errors import ClusteringWarning
-from tvgnn.estimators.quality import recipe
+from tvgnn.estimators.quality import recipe, runs
 from tvgnn.estimators.quality.directions import averaging_matrix, mean_edge_weight, neighborhood_directions
 from tvgnn.estimators.quality.edges import independent_share, own_share
 from tvgnn.estimators.quality.information import PartitionInformation, edge_information
+from tvgnn.estimators.quality.runs import Runs
 from tvgnn.graph.adjacency import Adjacency
 from tvgnn.models.smoothed_clustering import (
     SmoothedClusteringConfig,
@@ -168,7 +169,7 @@ def test_a_graph_without_triangles_is_clustered_as_before(monkeypatch, triangles
         return TVClustering(3, preset="quality", num_layers=2, n_init=1, random_state=0).fit(graph)
 
     model = fitted()
-    monkeypatch.setattr(recipe, "independent_share", lambda graph: 1.0)
+    monkeypatch.setattr(runs, "independent_share", lambda graph: 1.0)
     before = fitted()
     assert np.array_equal(model.assignments_, before.assignments_) is not triangles
     assert (model.choices_["edge_share"] == 1) is not triangles
@@ -181,13 +182,13 @@ def test_whether_edges_say_anything_is_asked_with_all_of_them(monkeypatch, rando
         graph = Graph.from_scipy(random_graph(600, 6000).adjacency(), x=graph.x, y=graph.y)
     monkeypatch.setattr(recipe, "_DOUBTFUL", np.inf)
     asked = []
-    original = recipe._Fit.blurred
+    original = Runs.blurred
 
     def recorded(fit, random):
         asked.append(fit.edge_share)
         return original(fit, random)
 
-    monkeypatch.setattr(recipe._Fit, "blurred", recorded)
+    monkeypatch.setattr(Runs, "blurred", recorded)
     model = TVClustering(3, preset="quality", n_init=1, random_state=0)
     with pytest.warns(ClusteringWarning, match="left aside") if random_edges else nullcontext():
         model.fit(graph)

@@ -2,14 +2,12 @@
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 import torch
 from sklearn.metrics import adjusted_rand_score
 from sparse_blocks import blocks
 
 from tvgnn import Graph, TVClustering
-from tvgnn.estimators.quality import recipe
-from tvgnn.estimators.quality.preparation import FeaturePreparation
+from tvgnn.estimators.quality import recipe, runs
 from tvgnn.graph.adjacency import Adjacency
 from tvgnn.models.smoothed_clustering import (
     SmoothedClusteringConfig,
@@ -43,13 +41,13 @@ def test_a_node_relies_on_itself_where_most_neighbours_are_others(monkeypatch, s
 
 def test_later_runs_keep_the_weights_of_the_first(monkeypatch):
     tried = []
-    original = recipe.best_candidate
+    original = runs.best_candidate
 
     def recorded(*arguments, **options):
         tried.append(options["self_weight"])
         return original(*arguments, **options)
 
-    monkeypatch.setattr(recipe, "best_candidate", recorded)
+    monkeypatch.setattr(runs, "best_candidate", recorded)
     graph = blocks(600, shared=0.2, degree=15, apart=1.2)
     model = _fitted(graph)
     (chosen,) = _weights(model)  # as few columns have one encoder
@@ -57,38 +55,6 @@ def test_later_runs_keep_the_weights_of_the_first(monkeypatch):
     model.set_params(n_init=3).fit(graph)
     assert chosen > 1
     assert tried == 2 * first + [chosen, chosen]
-
-
-def _single_words():
-    """A few words among thirty, each drawn for itself, whatever the neighbours."""
-    random = np.random.default_rng(0)
-    x = (random.random((1000, 30)) < 0.15).astype(float)
-    return Graph.from_edge_index(random.integers(0, 1000, (2, 2500)), num_nodes=1000, x=sp.csr_array(x))
-
-
-@pytest.mark.parametrize("batch_size", [None, 800])
-@pytest.mark.parametrize("clustered", [False, True])
-def test_single_words_explain_as_much_by_chance_and_clusters_more(clustered, batch_size):
-    graph = blocks(1000, shared=0.2, degree=15, apart=2) if clustered else _single_words()
-    x = FeaturePreparation.fit(graph.x).transform(graph.x)
-    parameters = {"batch_size": batch_size, "hidden_channels": 64, "num_layers": None}
-    fit = recipe._Fit(graph, x, 3, parameters, "cpu", "auto")
-    random = np.random.RandomState(0)
-    fit.see(random)
-    encoder = fit.encoders(graph)[-1]
-    found = fit._smoothed(fit._encoded(encoder), encoder, 16.0, 1, random)[0]
-    before = random.get_state()[1].copy()
-    assert fit._by_chance(encoder.rank, found) is not clustered
-    assert np.array_equal(random.get_state()[1], before)
-
-
-def test_a_weight_is_not_taken_for_what_chance_explains(monkeypatch):
-    graph = blocks(600, shared=0.2, degree=15, apart=1.2)
-    assert _weights(_fitted(graph)) != [1.0]
-    asked = []
-    monkeypatch.setattr(recipe._Fit, "_by_chance", lambda fit, rank, found: asked.append(found.self_weight) or True)
-    assert set(_weights(_fitted(graph))) == {1.0}
-    assert asked == [4.0]
 
 
 def test_nothing_is_tried_where_neighbours_agree(monkeypatch):
@@ -99,7 +65,7 @@ def test_nothing_is_tried_where_neighbours_agree(monkeypatch):
 
 
 def test_a_weight_that_hardly_explains_more_is_not_taken(monkeypatch):
-    monkeypatch.setattr(recipe, "_MORE", 10.0)
+    monkeypatch.setattr(runs, "_MORE", 10.0)
     assert set(_weights(_fitted(blocks(600, shared=0.2, degree=15, apart=1.2)))) == {1.0}
 
 

@@ -16,15 +16,17 @@ from torch import Tensor
 from tvgnn.estimators.quality.information import PartitionInformation
 from tvgnn.graph.adjacency import Adjacency
 from tvgnn.ops.gtv_step import gtv_step
+from tvgnn.ops.total_variation import total_variation
 
-__all__ = ["Candidate", "best_candidate"]
+__all__ = ["GRID", "Candidate", "Smoothing", "best_candidate", "clustered"]
 
-_GRID = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
+GRID = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
 _STARTS = 20  # of k-means for each amount of smoothing
 _SAMPLE = 20_000  # nodes on which the starts are compared; the winner goes on with all
 _WORTH_THREADS = 10_000_000  # products in a step; below, a second thread gains 13 % at most and may wait
 _FEW_COLUMNS = 4  # in which directions alone cannot tell many clusters apart
-_BLOCK = 65_536  # rows or edges that are looked at together
+_BLOCK = 65_536  # rows that are looked at together
+_MEASURED = 200_000  # entries of the adjacency, nearly, whose distances are measured
 _PATIENCE = 3  # numbers of steps without a better partition before the search ends
 
 
@@ -91,29 +93,23 @@ def best_candidate(
         The candidate of the highest `nats`, and the nats by number of steps.
 
     """
-    grid = _GRID if num_layers is None else (num_layers,)
-    thresholds: list[float] = []
+    grid = GRID if num_layers is None else (num_layers,)
     best: Candidate | None = None  # set in the first round
     tried: dict[int, float] = {}
-    ends = _ends(averaging)
+    path = Smoothing(z, ratios, averaging, backend)
     for steps in grid:
-        while len(thresholds) < steps:
-            thresholds.append(_mean_distance(z, *ends))
-            z = gtv_step(z, averaging, thresholds[-1], thresholds[-1], backend=backend)
-        rows = z.cpu().numpy()
-        mean, scale = _weights(rows, ratios)
+        path.go_on(steps)
         better = False
         tried[steps] = -np.inf
-        for unit_rows in (True, False) if len(mean) <= _FEW_COLUMNS else (True,):
-            embedding = _embedding(rows, mean, scale, unit_rows)
-            centers, labels = _clustered(embedding, n_clusters, random, to_the_end=to_the_end)
+        for unit_rows in (True, False) if z.shape[1] <= _FEW_COLUMNS else (True,):
+            mean, scale, embedding = path.embedding(unit_rows=unit_rows)
+            centers, labels = clustered(embedding, n_clusters, random, to_the_end=to_the_end)
             nats = information.of(labels, n_clusters)
             tried[steps] = max(tried[steps], nats)
             if best is None or nats > best.nats:
                 better = True
-                best = Candidate(
-                    self_weight, tuple(thresholds), mean, scale, unit_rows, embedding, centers, labels, nats
-                )
+                thresholds = tuple(path.thresholds)
+                best = Candidate(self_weight, thresholds, mean, scale, unit_rows, embedding, centers, labels, nats)
         if better or best is None:
             continue
         if sum(number > len(best.thresholds) for number in tried) >= _PATIENCE:
@@ -122,24 +118,58 @@ def best_candidate(
     return best, tried
 
 
-def _clustered(
-    embedding: np.ndarray, n_clusters: int, random: np.random.RandomState, *, to_the_end: bool
+class Smoothing:
+    """Features in an encoder's directions (N, q), smoothed more and more.
+
+    Attributes:
+        thresholds: of the GTV steps so far.
+
+    """
+
+    def __init__(self, z: Tensor, ratios: np.ndarray, averaging: Adjacency, backend: str) -> None:
+        self.thresholds: list[float] = []
+        self._z, self._ratios, self._averaging, self._backend = z, ratios, averaging, backend
+        self._edges = _edges_to_measure(averaging)
+
+    def go_on(self, steps: int) -> None:
+        """Take steps until there are so many."""
+        while len(self.thresholds) < steps:
+            self.thresholds.append(_mean_distance(self._z, self._edges, self._backend))
+            threshold = self.thresholds[-1]
+            self._z = gtv_step(self._z, self._averaging, threshold, threshold, backend=self._backend)
+
+    def embedding(self, *, unit_rows: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Mean and scale, (q,), and the embedding (N, q) that they give."""
+        rows = self._z.cpu().numpy()
+        mean, scale = _weights(rows, self._ratios)
+        return mean, scale, _embedding(rows, mean, scale, unit_rows)
+
+
+def clustered(
+    embedding: np.ndarray,
+    n_clusters: int,
+    random: np.random.RandomState,
+    *,
+    to_the_end: bool,
+    starts: int = _STARTS,
+    sample: int | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Centres (K, q) and labels (N,) of k-means, the best of many starts.
 
-    On large graphs the starts are compared on a sample; with the best all nodes go on ``to_the_end``, or are given to
-    the nearest of the sample's centres.
+    With more nodes than ``sample`` (20,000) the starts are compared on so many; with the best all nodes go on
+    ``to_the_end``, or are given to the nearest of the sample's centres.
     """
-    size = min(len(embedding), max(_SAMPLE, 100 * n_clusters))
+    sample = sample or _SAMPLE
+    size = min(len(embedding), max(sample, 100 * n_clusters))
     threads = 1 if size * embedding.shape[1] * n_clusters < _WORTH_THREADS else None
     with threadpool_limits(threads), warnings.catch_warnings():
         # Fewer distinct rows than clusters: the estimator says so once, at the end
         warnings.simplefilter("ignore", ConvergenceWarning)
-        if len(embedding) <= _SAMPLE:
-            found = _best_of_many(embedding, n_clusters, random)
+        if len(embedding) <= sample:
+            found = _best_of_many(embedding, n_clusters, random, starts)
         else:
             chosen = random.choice(len(embedding), size, replace=False)
-            found = _best_of_many(embedding[chosen], n_clusters, random)
+            found = _best_of_many(embedding[chosen], n_clusters, random, starts)
             if not to_the_end:
                 centers = found.cluster_centers_
                 return centers, pairwise_distances_argmin(embedding, centers).astype(np.int64)
@@ -147,7 +177,7 @@ def _clustered(
     return found.cluster_centers_, found.labels_.astype(np.int64)
 
 
-def _best_of_many(embedding: np.ndarray, n_clusters: int, random: np.random.RandomState) -> KMeans:
+def _best_of_many(embedding: np.ndarray, n_clusters: int, random: np.random.RandomState, starts: int) -> KMeans:
     """K-means of the least inertia from many starts.
 
     The same as ``KMeans(n_init=_STARTS)``, in half the time for 70 clusters and three quarters for 40: that brings
@@ -156,7 +186,7 @@ def _best_of_many(embedding: np.ndarray, n_clusters: int, random: np.random.Rand
     precise = embedding.astype(np.float64)
     lengths = np.einsum("ij,ij->i", precise, precise)
     best: KMeans | None = None
-    for _ in range(_STARTS):
+    for _ in range(starts):
         start = kmeans_plusplus(precise, n_clusters, x_squared_norms=lengths, random_state=random)[0]
         found = KMeans(n_clusters, init=start.astype(embedding.dtype), n_init=1).fit(embedding)
         if best is None or found.inertia_ < best.inertia_:
@@ -190,16 +220,19 @@ def _embedding(z: np.ndarray, mean: np.ndarray, scale: np.ndarray, unit_rows: bo
     return found
 
 
-def _ends(adjacency: Adjacency) -> tuple[Tensor, Tensor]:
-    """Both ends of the edges; of a sample of them on large graphs."""
-    chosen = slice(None, None, max(1, adjacency.num_entries // 200_000))
-    return adjacency.rows()[chosen], adjacency.indices[chosen].long()
+def _edges_to_measure(adjacency: Adjacency) -> Adjacency:
+    """The edges without their weights; on large graphs those of some nodes."""
+    stride = max(1, adjacency.num_entries // _MEASURED)
+    if stride == 1:
+        return adjacency.with_values(None)
+    degrees = adjacency.indptr.diff()
+    degrees[torch.arange(len(degrees), device=degrees.device) % stride > 0] = 0
+    indptr = torch.nn.functional.pad(degrees.cumsum(0), (1, 0)).to(adjacency.indptr.dtype)
+    indices = adjacency.indices[adjacency.rows() % stride == 0]
+    return Adjacency(indptr, indices, None, adjacency.num_nodes)
 
 
-def _mean_distance(z: Tensor, sources: Tensor, targets: Tensor) -> float:
+def _mean_distance(z: Tensor, edges: Adjacency, backend: str) -> float:
     """Mean L1 distance over the edges, 1 where nothing differs."""
-    if not sources.numel():
-        return 1.0
-    ends = zip(sources.split(_BLOCK), targets.split(_BLOCK), strict=True)
-    distance = torch.cat([(z[i] - z[j]).abs_().sum(1) for i, j in ends]).mean().item()
+    distance = total_variation(z, edges, backend=backend).sum().item() / max(edges.num_entries, 1)
     return distance if distance > 0 else 1.0

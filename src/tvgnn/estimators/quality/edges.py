@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from tvgnn.estimators.quality.directions import averaging_matrix, highest_ratio
 from tvgnn.graph.graph import Graph
 
-__all__ = ["independent_share", "neighbor_agreement", "own_share", "rewired", "shuffled_columns"]
+__all__ = ["independent_share", "neighbor_agreement", "own_share", "rewired", "shuffled_columns", "without_edges"]
 
 _RANK = 32  # components that are looked at; chance correlates neighbours in some of many
 _SAMPLE = 20_000  # edges whose ends are asked for common neighbours
@@ -107,6 +107,11 @@ def rewired(graph: Graph, random: np.random.RandomState) -> Graph:
     both = np.concatenate([ends, ends[::-1]], axis=1)
     weights = np.tile(upper.data, 2) if graph.is_weighted else None
     return Graph.from_edge_index(both, weights, num_nodes=graph.num_nodes)
+
+
+def without_edges(graph: Graph) -> Graph:
+    """The nodes alone, without features."""
+    return Graph.from_scipy(sp.csr_array(graph.adjacency().shape))
 
 
 def shuffled_columns(x: Any, random: np.random.RandomState) -> Any:

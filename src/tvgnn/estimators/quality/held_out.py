@@ -1,0 +1,138 @@
+"""Do clusters of short texts say anything about words that had no part in finding them?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+from sklearn.preprocessing import normalize
+
+from tvgnn.estimators.quality.candidates import GRID, Smoothing, clustered
+from tvgnn.estimators.quality.directions import Directions, neighborhood_directions, principal_components
+from tvgnn.estimators.quality.edges import without_edges
+from tvgnn.estimators.quality.information import PartitionInformation, edge_information
+from tvgnn.graph.adjacency import Adjacency
+from tvgnn.graph.graph import Graph
+
+__all__ = ["HeldOutWords", "are_short_texts"]
+
+_SHORT = 20  # words; in longer texts no cluster of one word explains more than topics do
+_PARTS = 4  # of the vocabulary, each held out in turn
+_KMEANS: dict[str, Any] = {"to_the_end": False, "starts": 5, "sample": 5_000}  # quick ones
+_SAMPLE = 20_000  # nodes whose words are looked at
+_FAR = (8, 24)  # numbers of GTV steps after which clusters are no longer those of single words
+_WORSE = 0.25  # share that edges and held-out words may say less than after those
+
+
+def are_short_texts(x: Any) -> bool:
+    """Whether prepared features (N, F) are sparse with fewer than twenty entries a row on average."""
+    return bool(sp.issparse(x) and x.shape[1] >= _PARTS and x.nnz < _SHORT * x.shape[0])
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """Encoders of the other words, what a partition says of these, and the share of the texts that have any."""
+
+    encoders: list[Directions]
+    information: PartitionInformation
+    share: float
+
+
+class HeldOutWords:
+    """Cross-validation over the vocabulary: what is found in three quarters of the words is judged by the last quarter.
+
+    The fewer words a text has, the more do clusters explain that stand for one frequent word each, of the words that
+    they were found in. Topics are known by words that come together, so they explain others as well.
+
+    Parameters:
+        graph: N nodes.
+        x: (N, F) prepared features, CSR.
+        n_clusters: K.
+        averaging: see `averaging_adjacency`, a node counting once.
+        width, loop_share: see `neighborhood_directions`.
+        edge_share: see `independent_share`.
+        backend: see `select_backend`.
+
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        x: Any,
+        n_clusters: int,
+        averaging: Adjacency,
+        *,
+        width: int,
+        loop_share: float,
+        edge_share: float,
+        backend: str = "auto",
+    ) -> None:
+        self._graph, self._x, self._n_clusters, self._averaging = graph, x, n_clusters, averaging
+        self._options: dict[str, Any] = {"width": width, "loop_share": loop_share, "edge_share": edge_share}
+        self._adjacency, self._edge_share, self._backend = graph.adjacency(), edge_share, backend
+        self._random = random = np.random.RandomState(0)  # of its own, as this is no part of the runs
+        self._far: dict[int, float] = {}
+        nodes = None if x.shape[0] <= _SAMPLE else random.choice(x.shape[0], _SAMPLE, replace=False)
+        words = sp.csc_array(x if nodes is None else x[nodes])
+        part_of = random.permutation(np.arange(x.shape[1]) % _PARTS)
+        self._parts = []
+        for part in range(_PARTS):
+            others = part_of != part
+            axes, reduced = principal_components(sp.csr_array(words[:, others]), random)
+            basis = np.zeros((x.shape[1], axes.shape[1]), np.float32)
+            basis[others] = axes
+            encoders = neighborhood_directions(graph, x, basis, reduced, width, nodes, loop_share)
+            held_out = sp.csr_array(words[:, ~others])
+            # Whether a text has any of them says how long it is, and how it was scaled
+            some = np.flatnonzero(np.diff(held_out.indptr))
+            held_out = principal_components(normalize(held_out[some]), random)[1]
+            seen = some if nodes is None else nodes[some]
+            information = PartitionInformation(self._adjacency, held_out, seen)
+            self._parts.append(_Part(encoders, information, len(some) / words.shape[0]))
+
+    def contradict(self, encoder: int, averaging: Adjacency, steps: int) -> bool:
+        """Whether edges and held-out words say clearly less after so many steps than after many.
+
+        Parameters:
+            encoder: its place by rising rank.
+            averaging: of those steps, see `averaging_adjacency`.
+            steps: number of GTV steps.
+
+        """
+        if encoder not in self._far:
+            self._far[encoder] = self._nats(encoder, self._averaging, _FAR).sum(1).max()
+        return bool(self._nats(encoder, averaging, (steps,)).sum() < (1 - _WORSE) * self._far[encoder])
+
+    def best_steps(self, encoder: int) -> int:
+        """Number of GTV steps after which edges and held-out words say most."""
+        return GRID[int(self._nats(encoder, self._averaging, GRID).sum(1).argmax())]
+
+    def favor_edges(self) -> bool:
+        """Whether partitions over edges say more of held-out words than partitions of the nodes alone."""
+        nodes = without_edges(self._graph)
+        averaging = Adjacency.from_graph(nodes).to(self._averaging.indices.device)
+        alone = HeldOutWords(nodes, self._x, self._n_clusters, averaging, backend=self._backend, **self._options)
+        return self._most_of_words((GRID[1], *_FAR)) > alone._most_of_words((0,))
+
+    def _most_of_words(self, numbers: tuple[int, ...]) -> float:
+        encoders = range(max(len(part.encoders) for part in self._parts))
+        return float(max(self._nats(encoder, self._averaging, numbers)[:, 1].max() for encoder in encoders))
+
+    def _nats(self, encoder: int, averaging: Adjacency, numbers: tuple[int, ...]) -> np.ndarray:
+        """Nats of all edges and of all words, by held-out ones, after each number of steps, (len(numbers), 2)."""
+        found = np.zeros((len(numbers), 2))
+        for part in self._parts:
+            one = part.encoders[min(encoder, len(part.encoders) - 1)]
+            z = torch.tensor(np.asarray(self._x @ one.weight, dtype=np.float32), device=averaging.indices.device)
+            path = Smoothing(z, one.ratios, averaging, self._backend)
+            for row, steps in enumerate(numbers):
+                path.go_on(steps)
+                embedding = path.embedding(unit_rows=True)[2]
+                labels = clustered(embedding, self._n_clusters, self._random, **_KMEANS)[1]
+                edges = self._edge_share * edge_information(self._adjacency, labels, self._n_clusters)
+                words = part.share * part.information.feature_information(labels, self._n_clusters)
+                found[row] += edges / _PARTS, words
+        return found

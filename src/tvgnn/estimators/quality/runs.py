@@ -1,0 +1,310 @@
+"""What the runs of ``preset="quality"`` on one graph share: encoders, smoothing, candidates, and one network of all."""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from copy import copy
+from typing import Any, cast
+
+import numpy as np
+import torch
+from torch import nn
+
+from tvgnn.estimators.quality.agreement import set_discriminant
+from tvgnn.estimators.quality.batches import NodeBatches
+from tvgnn.estimators.quality.candidates import Candidate, best_candidate
+from tvgnn.estimators.quality.directions import (
+    Directions,
+    mean_edge_weight,
+    neighborhood_directions,
+    principal_components,
+)
+from tvgnn.estimators.quality.edges import (
+    independent_share,
+    neighbor_agreement,
+    rewired,
+    shuffled_columns,
+    without_edges,
+)
+from tvgnn.estimators.quality.held_out import HeldOutWords, are_short_texts
+from tvgnn.estimators.quality.information import PartitionInformation
+from tvgnn.estimators.quality.members import Member, most_nats, without_all_but_the_best_embeddings
+from tvgnn.estimators.quality.refinement import refine, soft_kmeans
+from tvgnn.graph.adjacency import Adjacency
+from tvgnn.graph.graph import Graph
+from tvgnn.layers.gtv_conv import GTVConv
+from tvgnn.models.smoothed_clustering import (
+    SmoothedClusteringConfig,
+    SmoothedClusteringModel,
+    SmoothedView,
+    averaging_adjacency,
+)
+
+__all__ = ["Runs"]
+
+_LITTLE = 0.15  # share of what partitions over edges explain; what exceeds chance by less is next to nothing
+_CLEARLY = 2.0  # times as much, which the nodes without edges have to say for the edges to be left aside
+_MORE = 0.01  # the share that the next weight has to explain more; repeated runs differ by as much
+_ENOUGH = 50  # nodes for each cluster; with fewer, chance decides what is compared
+
+
+class Runs:
+    """What the runs on one graph share."""
+
+    def __init__(
+        self,
+        graph: Graph,
+        x: Any,
+        n_clusters: int,
+        parameters: dict[str, Any],
+        device: str,
+        backend: str,
+        edge_share: float | None = None,
+    ) -> None:
+        self.graph, self.x, self.n_clusters, self.parameters = graph, x, n_clusters, parameters
+        self.device, self.backend = device, backend
+        self.batch_size: int | None = parameters["batch_size"]
+        if self.batch_size is not None and self.batch_size >= graph.num_nodes:
+            self.batch_size = None
+        self.nodes: np.ndarray | None = None
+        self.adjacency = Adjacency.from_graph(graph).to(device)
+        self.loop = mean_edge_weight(graph)
+        self.edge_share = independent_share(graph) if edge_share is None else edge_share
+        self.loop_share = 0.0
+        self.information: PartitionInformation
+        self.basis = self.reduced = np.empty((0, 0), np.float32)
+        self.held_out: HeldOutWords | None = None
+        self.steps: dict[int, int] = {}  # by rank, where held-out words choose the number
+
+    def members(
+        self,
+        random: np.random.RandomState,
+        number: int,
+        self_weights: tuple[float, ...] = (1.0,),
+        *,
+        over_edges: bool = True,
+    ) -> list[Member]:
+        """Partitions of further runs, in each one for each rank; the first chooses among the self weights for all."""
+        members: list[Member] = []
+        weights: defaultdict[int, tuple[float, ...]] = defaultdict(lambda: self_weights)
+        for run_number in range(number):
+            if run_number > 0 or not self.basis.size:
+                self.see(random)
+            run = list(self._members(random, over_edges, weights))
+            weights.update({one.rank: (one.description["self_weight"],) for one in run})
+            self.held_out = None  # which only the first run asks
+            members = without_all_but_the_best_embeddings([*members, *run])
+        return members
+
+    def neighbor_agreement(self, random: np.random.RandomState) -> float | None:
+        """See `tvgnn.estimators.quality.edges`; None without edges, which cannot blur anything."""
+        return neighbor_agreement(self.graph, self.x, self.basis, random) if self.graph.num_edges else None
+
+    def words_held_out(self) -> HeldOutWords | None:
+        """None unless texts are short, or without edges, with few nodes or where the number of GTV steps is given."""
+        few = self.graph.num_nodes < _ENOUGH * self.n_clusters
+        if few or not self.graph.num_edges or self.parameters["num_layers"] is not None or not are_short_texts(self.x):
+            return None
+        return HeldOutWords(
+            self.graph,
+            self.x,
+            self.n_clusters,
+            self._averaging(1.0),
+            width=self.parameters["hidden_channels"],
+            loop_share=self.loop_share,
+            edge_share=self.edge_share,
+            backend=self.backend,
+        )
+
+    def blurred(self, random: np.random.RandomState) -> bool:
+        """Whether a run over edges tells next to nothing beyond chance, and one without edges clearly more, in nats.
+
+        Chance, by which partitions of noise explain something too, is what one run finds on edges whose ends are joined
+        at random, and on columns dealt out anew. All edges count here, as those that were joined at random close no
+        triangles.
+        """
+        if self.graph.num_nodes < _ENOUGH * self.n_clusters:
+            return False
+        if self.edge_share < 1:
+            same = self._at_face_value()
+            self._let_components_go()
+            return same.blurred(random)
+        found = most_nats(self.members(random, 1))
+        self._let_components_go()
+        rest = self.x, self.n_clusters, self.parameters, self.device, self.backend, self.edge_share
+        over = found - most_nats(Runs(rewired(self.graph, random), *rest).members(random, 1))
+        if over > _LITTLE * found:
+            return False
+        alone = most_nats(self.members(random, 1, over_edges=False))
+        self._let_components_go()
+        alone -= most_nats(self._with_columns_dealt_out(random).members(random, 1, over_edges=False))
+        return alone > _CLEARLY * max(over, 0)
+
+    def _at_face_value(self) -> Runs:
+        """The same with all edges counted in full."""
+        fit = copy(self)
+        fit.edge_share, fit.loop_share, fit.information = 1.0, 0.0, copy(self.information)
+        fit.information.edge_share = 1.0
+        return fit
+
+    def _let_components_go(self) -> None:
+        """Make room for another fit; the next run finds components anew."""
+        self.basis = self.reduced = np.empty((0, 0), np.float32)
+        del self.information
+
+    def _with_columns_dealt_out(self, random: np.random.RandomState) -> Runs:
+        """The same with features that have nothing in common, whose components are still to be found."""
+        fit = copy(self)
+        fit.x, fit.basis = shuffled_columns(self.x, random), np.empty((0, 0), np.float32)
+        return fit
+
+    def see(self, random: np.random.RandomState) -> None:
+        """Find principal components anew, those of a batch of the nodes where there are batches."""
+        batches = self._batches(random)
+        self.nodes = None if batches is None else batches.nodes()
+        rows = self.x if self.nodes is None else self.x[self.nodes]
+        self.basis, self.reduced = principal_components(rows, random)
+        self.information = PartitionInformation(self.graph.adjacency(), self.reduced, self.nodes, self.edge_share)
+
+    def _batches(self, random: np.random.RandomState) -> NodeBatches | None:
+        return None if self.batch_size is None else NodeBatches(self.graph, self.batch_size, random, self.device)
+
+    def encoders(self, graph: Graph) -> list[Directions]:
+        """See `neighborhood_directions`."""
+        width = self.parameters["hidden_channels"]
+        seen = self.x, self.basis, self.reduced, width, self.nodes, self.loop_share
+        return neighborhood_directions(graph, *seen)
+
+    def _members(
+        self, random: np.random.RandomState, over_edges: bool, self_weights: Mapping[int, tuple[float, ...]]
+    ) -> Iterator[Member]:
+        """One run: a partition for each encoder."""
+        graph = self.graph if over_edges else without_edges(self.graph)
+        for place, encoder in enumerate(self.encoders(graph)):
+            candidate, tried = self._candidate(place, encoder, random, over_edges, self_weights[encoder.rank])
+            head = nn.Linear(candidate.embedding.shape[1], self.n_clusters, device=self.device)
+            soft_kmeans(head, candidate.embedding, candidate.centers, candidate.labels)
+            embedding = torch.from_numpy(candidate.embedding).to(self.device)
+            judged, kept = self._refined(head, embedding, random)[1:3]
+            with torch.no_grad():
+                log_probabilities = head(embedding).log_softmax(1).cpu().numpy()
+            description = {
+                "rank": encoder.rank,
+                "self_weight": candidate.self_weight,
+                "smoothing_steps": len(candidate.thresholds),
+                "unit_rows": candidate.unit_rows,
+                "nats_by_steps": {str(steps): round(float(value), 1) for steps, value in tried.items()},
+                "nats_kmeans": round(float(judged[0]), 1),
+                "nats": round(float(judged[kept]), 1),
+            }
+            yield Member(encoder.rank, log_probabilities, description, encoder.weight, candidate)
+
+    def _candidate(
+        self,
+        place: int,
+        encoder: Directions,
+        random: np.random.RandomState,
+        over_edges: bool,
+        self_weights: tuple[float, ...],
+    ) -> tuple[Candidate, dict[int, float]]:
+        """Best candidate of an encoder, and nats by steps; self weights are tried until one explains hardly more.
+
+        What held-out words contradict is not taken, and the number of steps is theirs if that is so with a weight of 1.
+        """
+        z = self._encoded(encoder)
+        steps = self.steps.get(encoder.rank, self.parameters["num_layers"]) if over_edges else 0
+        best = self._smoothed(z, encoder, self_weights[0], steps, random)
+        if self.held_out is not None and self._contradicted(place, best[0]):
+            self.steps[encoder.rank] = self.held_out.best_steps(place)
+            return self._smoothed(z, encoder, 1.0, self.steps[encoder.rank], random)
+        for self_weight in self_weights[1:]:
+            found = self._smoothed(z, encoder, self_weight, steps, random)
+            if found[0].nats <= (1 + _MORE) * best[0].nats or self._contradicted(place, found[0]):
+                break
+            best = found
+        return best
+
+    def _contradicted(self, place: int, found: Candidate) -> bool:
+        if self.held_out is None:
+            return False
+        return self.held_out.contradict(place, self._averaging(found.self_weight), len(found.thresholds))
+
+    def _encoded(self, encoder: Directions) -> torch.Tensor:
+        return torch.tensor(np.asarray(self.x @ encoder.weight, dtype=np.float32), device=self.device)
+
+    def _averaging(self, self_weight: float) -> Adjacency:
+        return averaging_adjacency(self.adjacency, self_weight * self.loop, self.loop_share)
+
+    def _smoothed(
+        self,
+        z: torch.Tensor,
+        encoder: Directions,
+        self_weight: float,
+        steps: int | None,
+        random: np.random.RandomState,
+    ) -> tuple[Candidate, dict[int, float]]:
+        return best_candidate(
+            z,
+            encoder.ratios,
+            self._averaging(self_weight),
+            self.information,
+            self.n_clusters,
+            self_weight=self_weight,
+            num_layers=steps,
+            random=random,
+            to_the_end=self.batch_size is None,
+            backend=self.backend,
+        )
+
+    def _refined(
+        self, head: nn.Linear, embedding: torch.Tensor, random: np.random.RandomState
+    ) -> tuple[list[float], dict[int, float], int, float]:
+        """Losses and judgements by step, the kept step, and the seconds that it took."""
+        start = time.perf_counter()
+        losses, judged, kept = refine(
+            head,
+            embedding,
+            self.adjacency,
+            lambda labels: self.information.of(labels.cpu().numpy(), self.n_clusters),
+            totvar_coeff=self.parameters["totvar_coeff"],
+            balance_coeff=self.parameters["balance_coeff"],
+            max_iter=self.parameters["max_iter"],
+            patience=self.parameters["patience"],
+            tol=self.parameters["tol"],
+            learning_rate=self.parameters["learning_rate"],
+            batches=self._batches(random),
+            backend=self.backend,
+        )
+        return losses, judged, kept, time.perf_counter() - start
+
+    @torch.no_grad()
+    def combined(
+        self, members: list[Member], labels: np.ndarray, random: np.random.RandomState
+    ) -> tuple[SmoothedClusteringModel, list[float], dict[int, float], int, float]:
+        """The network of the members' encoders with a head for ``labels``, refined."""
+        candidates = [member.candidate for member in members if member.candidate is not None]
+        config = SmoothedClusteringConfig(
+            in_channels=self.x.shape[1],
+            n_clusters=self.n_clusters,
+            views=tuple(
+                SmoothedView(len(one.mean), one.thresholds, one.unit_rows, one.self_weight) for one in candidates
+            ),
+            loop_weight=self.loop,
+            loop_share=self.loop_share,
+            totvar_coeff=self.parameters["totvar_coeff"],
+            balance_coeff=self.parameters["balance_coeff"],
+        )
+        with torch.random.fork_rng(devices=[]):  # the initial weights are overwritten
+            model = SmoothedClusteringModel(config, backend=self.backend)
+        for conv, member in zip(model.convs, members, strict=True):
+            cast(GTVConv, conv).weight.copy_(torch.tensor(member.weight))
+        model.mean.copy_(torch.tensor(np.concatenate([one.mean for one in candidates])))
+        model.scale.copy_(torch.tensor(np.concatenate([one.scale for one in candidates])))
+        embeddings = [one.embedding for one in candidates]
+        set_discriminant(model.head, embeddings, labels)
+        model.to(self.device)
+        with torch.enable_grad():
+            embedding = torch.from_numpy(np.concatenate(embeddings, axis=1)).to(self.device)
+            return model, *self._refined(model.head, embedding, random)
