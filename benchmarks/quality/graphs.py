@@ -39,10 +39,10 @@ def problem(name: str, seed: int, mirror: str | None = None) -> Problem:
     """Load a dataset, or draw ``blocks``, ``tissue``, ``citations-NUMBER`` or ``like-cora-NUMBER`` (also citeseer).
 
     ``doubtful-NUMBER`` is a citation network with up to all citations drawn at random, ``short-NUMBER`` one of texts of
-    few words; ``foldoc``, ``verbs``, ``nouns`` and ``debian`` are real ones of such
-    (`benchmarks.quality.short_texts`). ``package-NAME`` is the network of
-    an installed Python package, ``vectors-NAME`` the same with word vectors for words, ``joint-NAME`` the same with
-    edges between what is mentioned together. ``rows-NAME`` has no edges (`benchmarks.quality.rows`), and
+    few words; ``texts-foldoc``, ``texts-verbs``, ``texts-nouns`` and ``texts-debian`` are real ones of such
+    (`benchmarks.quality.short_texts`). ``package-NAME`` is the network of an installed Python package, ``vectors-NAME``
+    the same with word vectors for words, ``joint-NAME`` the same with edges between what is mentioned together.
+    ``rows-NAME`` has no edges (`benchmarks.quality.rows`), and
     ``table-NUMBER`` measurements and categories; ``cells-NUMBER`` are counts of genes, ``logcells-NUMBER`` their
     logarithms as scanpy makes them, without edges too.
 
@@ -78,8 +78,8 @@ def problem(name: str, seed: int, mirror: str | None = None) -> Problem:
     if name.startswith("rows-"):
         graph = rows(name.removeprefix("rows-"))
         return Problem(graph, graph.num_classes)
-    if name in SHORT_TEXTS:
-        graph = SHORT_TEXTS[name]()
+    if name.startswith("texts-") and (kind := name.removeprefix("texts-")) in SHORT_TEXTS:
+        graph = SHORT_TEXTS[kind]()
         return Problem(graph, graph.num_classes)
     if name in ("blocks", "tissue"):
         graph = block_graph(seed) if name == "blocks" else tissue(seed)

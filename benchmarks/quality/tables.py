@@ -14,7 +14,19 @@ from benchmarks.markdown import MISSING, markdown
 
 __all__ = ["main", "table", "table_by_graph"]
 
-_KINDS = ("citations", "doubtful", "package", "vectors", "joint", "rows", "table", "cells", "logcells")
+_KINDS = (
+    "citations",
+    "doubtful",
+    "package",
+    "vectors",
+    "joint",
+    "rows",
+    "table",
+    "cells",
+    "logcells",
+    "texts",
+    "short",
+)
 
 
 def table(records: Iterable[dict[str, Any]]) -> str:

@@ -123,7 +123,7 @@ def test_texts_without_words_and_few_words(columns):
 def test_a_sample_of_texts_stands_for_all(texts, monkeypatch):
     words = _words(texts)
     whole = words._nats(0, words._averaging, (8,))
-    monkeypatch.setattr(held_out, "_SAMPLE", 800)
+    monkeypatch.setattr(held_out, "SAMPLE", 800)
     sampled = _words(texts)._nats(0, words._averaging, (8,))
     assert not np.array_equal(sampled, whole)
     np.testing.assert_allclose(sampled, whole, rtol=0.25)

@@ -17,19 +17,19 @@ from tvgnn.estimators.quality.information import PartitionInformation, edge_info
 from tvgnn.graph.adjacency import Adjacency
 from tvgnn.graph.graph import Graph
 
-__all__ = ["HeldOutWords", "are_short_texts"]
+__all__ = ["PARTS", "SAMPLE", "HeldOutWords", "are_short_texts"]
 
 _SHORT = 20  # words; in longer texts no cluster of one word explains more than topics do
-_PARTS = 4  # of the vocabulary, each held out in turn
+PARTS = 4  # of the vocabulary, each held out in turn
 _KMEANS: dict[str, Any] = {"to_the_end": False, "starts": 5, "sample": 5_000}  # quick ones
-_SAMPLE = 20_000  # nodes whose words are looked at
+SAMPLE = 20_000  # nodes whose words are looked at
 _FAR = (8, 24)  # numbers of GTV steps after which clusters are no longer those of single words
 _WORSE = 0.25  # share that edges and held-out words may say less than after those
 
 
 def are_short_texts(x: Any) -> bool:
     """Whether prepared features (N, F) are sparse with fewer than twenty entries a row on average."""
-    return bool(sp.issparse(x) and x.shape[1] >= _PARTS and x.nnz < _SHORT * x.shape[0])
+    return bool(sp.issparse(x) and x.shape[1] >= PARTS and x.nnz < _SHORT * x.shape[0])
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,11 +75,11 @@ class HeldOutWords:
         self._adjacency, self._edge_share, self._backend = graph.adjacency(), edge_share, backend
         self._random = random = np.random.RandomState(0)  # of its own, as this is no part of the runs
         self._far: dict[int, float] = {}
-        nodes = None if x.shape[0] <= _SAMPLE else random.choice(x.shape[0], _SAMPLE, replace=False)
+        nodes = None if x.shape[0] <= SAMPLE else random.choice(x.shape[0], SAMPLE, replace=False)
         words = sp.csc_array(x if nodes is None else x[nodes])
-        part_of = random.permutation(np.arange(x.shape[1]) % _PARTS)
+        part_of = random.permutation(np.arange(x.shape[1]) % PARTS)
         self._parts = []
-        for part in range(_PARTS):
+        for part in range(PARTS):
             others = part_of != part
             axes, reduced = principal_components(sp.csr_array(words[:, others]), random)
             basis = np.zeros((x.shape[1], axes.shape[1]), np.float32)
@@ -134,5 +134,5 @@ class HeldOutWords:
                 labels = clustered(embedding, self._n_clusters, self._random, **_KMEANS)[1]
                 edges = self._edge_share * edge_information(self._adjacency, labels, self._n_clusters)
                 words = part.share * part.information.feature_information(labels, self._n_clusters)
-                found[row] += edges / _PARTS, words
+                found[row] += edges / PARTS, words
         return found
