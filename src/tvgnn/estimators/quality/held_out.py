@@ -73,7 +73,7 @@ class HeldOutWords:
         self._graph, self._x, self._n_clusters, self._averaging = graph, x, n_clusters, averaging
         self._options: dict[str, Any] = {"width": width, "loop_share": loop_share, "edge_share": edge_share}
         self._adjacency, self._edge_share, self._backend = graph.adjacency(), edge_share, backend
-        self._random = random = np.random.RandomState(0)  # of its own, as this is no part of the runs
+        random = np.random.RandomState(0)  # of its own, as this is no part of the runs
         self._far: dict[int, float] = {}
         nodes = None if x.shape[0] <= SAMPLE else random.choice(x.shape[0], SAMPLE, replace=False)
         words = sp.csc_array(x if nodes is None else x[nodes])
@@ -131,7 +131,8 @@ class HeldOutWords:
             for row, steps in enumerate(numbers):
                 path.go_on(steps)
                 embedding = path.embedding(unit_rows=True)[2]
-                labels = clustered(embedding, self._n_clusters, self._random, **_KMEANS)[1]
+                random = np.random.RandomState(0)  # the same nodes and starts, so that differences have less noise
+                labels = clustered(embedding, self._n_clusters, random, **_KMEANS)[1]
                 edges = self._edge_share * edge_information(self._adjacency, labels, self._n_clusters)
                 words = part.share * part.information.feature_information(labels, self._n_clusters)
                 found[row] += edges / PARTS, words
