@@ -127,3 +127,15 @@ def test_a_sample_of_texts_stands_for_all(texts, monkeypatch):
     sampled = _words(texts)._nats(0, words._averaging, (8,))
     assert not np.array_equal(sampled, whole)
     np.testing.assert_allclose(sampled, whole, rtol=0.25)
+
+
+def test_words_that_hardly_any_text_has_are_no_part():
+    x = np.zeros((300, 8))
+    x[::3, 0] = 1
+    graph = Graph.from_edge_index(np.random.default_rng(0).integers(0, 300, (2, 600)), num_nodes=300, x=sp.csr_array(x))
+    words = _words(graph, 2)
+    assert len(words._parts) == 1
+    graph = Graph.from_scipy(graph.adjacency(), x=sp.csr_array((300, 8)))
+    words = HeldOutWords(graph, graph.x, 2, words._averaging, width=4, loop_share=0.0, edge_share=1.0)
+    assert not words.contradict(0, words._averaging, 1)
+    assert not words.favor_edges()
