@@ -3,8 +3,11 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+import torch
 
 from tvgnn import Graph, TVClustering
+from tvgnn.estimators.quality import candidates
+from tvgnn.graph.adjacency import Adjacency
 
 
 def _chain_of_cliques(number: int, size: int) -> sp.csr_array:
@@ -28,3 +31,19 @@ def test_one_column_each_node_keeps_what_the_edges_say():
     labels = TVClustering(2, preset="quality", random_state=0).fit_predict(np.eye(8), adjacency=_chain_of_cliques(2, 4))
     assert labels[:4].tolist() == [labels[0]] * 4
     assert labels[4:].tolist() == [1 - labels[0]] * 4
+
+
+@pytest.mark.parametrize("measured", [200_000, 150])
+def test_mean_distance_over_all_edges_or_those_of_some_nodes(measured, monkeypatch):
+    monkeypatch.setattr(candidates, "_MEASURED", measured)
+    random = np.random.default_rng(0)
+    graph = Graph.from_edge_index(random.integers(0, 200, (2, 400)), random.random(400), num_nodes=200)
+    adjacency = Adjacency.from_graph(graph)
+    z = torch.from_numpy(random.normal(size=(200, 8)).astype(np.float32))
+    edges = candidates._edges_to_measure(adjacency)
+    rows = adjacency.rows() % max(1, adjacency.num_entries // measured) == 0
+    sources, targets = adjacency.rows()[rows], adjacency.indices[rows].long()
+    assert edges.num_entries == len(sources) <= adjacency.num_entries
+    distance = candidates._mean_distance(z, edges, "auto")
+    assert distance == pytest.approx(float((z[sources] - z[targets]).abs().sum(1).mean()), rel=1e-5)
+    assert candidates._mean_distance(torch.ones_like(z), edges, "auto") == 1.0
