@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -51,23 +52,8 @@ class CitationSettings:
     def draw(cls, seed: int) -> CitationSettings:
         """Draw settings from ranges wide enough to hold the usual citation networks."""
         random = np.random.default_rng([seed, 1])
-        contrast = random.uniform((0.2, 0.3, 0.3), (0.5, 0.8, 0.8))
-        levels = random.dirichlet((8, 4, 4, 5))
-        return cls(
-            nodes=int(random.integers(1500, 3500)),
-            classes=int(random.integers(3, 9)),
-            words=int(random.integers(500, 3000)),
-            subtopics=int(random.integers(1, 5)),
-            thread=int(random.integers(8, 40)),
-            length=float(random.uniform(10, 55)),
-            contrast=(float(contrast[0]), float(contrast[1]), float(contrast[2])),
-            background=float(random.uniform(0.45, 0.75)),
-            degree=float(random.uniform(2.6, 6)),
-            levels=(float(levels[0]), float(levels[1]), float(levels[2]), float(levels[3])),
-            imbalance=float(random.uniform(0, 0.6)),
-            stray=float(random.uniform(0.03, 0.18)),
-            kind=_KINDS[seed % 3],
-        )
+        bounds = {"nodes": (1500, 3500), "classes": (3, 9), "words": (500, 3000), "length": (10, 55)}
+        return cls._between(random, **bounds, background=(0.45, 0.75), degree=(2.6, 6), kind=_KINDS[seed % 3])
 
     @classmethod
     def draw_doubtful(cls, seed: int) -> CitationSettings:
@@ -94,22 +80,29 @@ class CitationSettings:
     def draw_short(cls, seed: int) -> CitationSettings:
         """Draw settings of more and shorter documents, such as titles and tags, of two to twenty words."""
         random = np.random.default_rng([seed, 7])
+        bounds = {"nodes": (2500, 10_000), "classes": (4, 18), "words": (800, 3000), "length": np.log((2, 20))}
+        drawn = cls._between(random, **bounds, background=(0.3, 0.6), degree=(2.2, 6), kind="binary")
+        return replace(drawn, length=float(np.exp(drawn.length)))
+
+    @classmethod
+    def _between(cls, random: np.random.Generator, *, kind: str, **bounds: Any) -> CitationSettings:
+        """Draw what has bounds between them, and the rest from ranges that all networks share."""
         contrast = random.uniform((0.2, 0.3, 0.3), (0.5, 0.8, 0.8))
         levels = random.dirichlet((8, 4, 4, 5))
         return cls(
-            nodes=int(random.integers(2500, 10_000)),
-            classes=int(random.integers(4, 18)),
-            words=int(random.integers(800, 3000)),
+            nodes=int(random.integers(*bounds["nodes"])),
+            classes=int(random.integers(*bounds["classes"])),
+            words=int(random.integers(*bounds["words"])),
             subtopics=int(random.integers(1, 5)),
             thread=int(random.integers(8, 40)),
-            length=float(np.exp(random.uniform(np.log(2), np.log(20)))),
+            length=float(random.uniform(*bounds["length"])),
             contrast=(float(contrast[0]), float(contrast[1]), float(contrast[2])),
-            background=float(random.uniform(0.3, 0.6)),
-            degree=float(random.uniform(2.2, 6)),
+            background=float(random.uniform(*bounds["background"])),
+            degree=float(random.uniform(*bounds["degree"])),
             levels=(float(levels[0]), float(levels[1]), float(levels[2]), float(levels[3])),
             imbalance=float(random.uniform(0, 0.6)),
             stray=float(random.uniform(0.03, 0.18)),
-            kind="binary",
+            kind=kind,
         )
 
 
