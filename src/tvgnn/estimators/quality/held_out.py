@@ -19,7 +19,7 @@ from tvgnn.graph.graph import Graph
 
 __all__ = ["PARTS", "SAMPLE", "HeldOutWords", "are_short_texts"]
 
-_SHORT = 20  # words; in longer texts no cluster of one word explains more than topics do
+_SHORT = 20  # words; of graphs with longer texts none was seen whose nats prefer clusters of single words
 PARTS = 4  # of the vocabulary, each held out in turn
 _KMEANS: dict[str, Any] = {"to_the_end": False, "starts": 5, "sample": 5_000}  # quick ones
 SAMPLE = 20_000  # nodes whose words are looked at
@@ -46,7 +46,8 @@ class HeldOutWords:
     """Cross-validation over the vocabulary: what is found in three quarters of the words is judged by the last quarter.
 
     The fewer words a text has, the more do clusters explain that stand for one frequent word each, of the words that
-    they were found in. Topics are known by words that come together, so they explain others as well.
+    they were found in. Topics are known by words that come together, so they explain others as well. Parts of which at
+    most K texts have any word are left out; without any part, nothing is contradicted.
 
     Parameters:
         graph: N nodes.
@@ -56,8 +57,6 @@ class HeldOutWords:
         width, loop_share: see `neighborhood_directions`.
         edge_share: see `independent_share`.
         backend: see `select_backend`.
-
-    Parts that hardly any text has words of are left out; without any, nothing is contradicted.
 
     """
 
