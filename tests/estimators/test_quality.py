@@ -17,6 +17,7 @@ from tvgnn.estimators.quality.agreement import agreed_labels, set_discriminant
 from tvgnn.estimators.quality.candidates import best_candidate
 from tvgnn.estimators.quality.directions import mean_edge_weight, neighborhood_directions, principal_components
 from tvgnn.estimators.quality.information import PartitionInformation, edge_information
+from tvgnn.estimators.quality.missing import Projected
 from tvgnn.estimators.quality.preparation import FeaturePreparation, choose_steps
 from tvgnn.estimators.quality.refinement import soft_kmeans
 from tvgnn.graph.adjacency import Adjacency
@@ -172,7 +173,7 @@ class TestDirections:
         z = torch.tensor(prepared @ directions.weight)
         found = [
             best_candidate(
-                factor * z,
+                Projected(factor * z, None),
                 directions.ratios,
                 adjacency,
                 information,

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.metrics import normalized_mutual_info_score
+from topic_graphs import topics
 
 from tvgnn import Graph, TVClustering
 from tvgnn.estimators.quality import held_out, runs
@@ -58,7 +59,14 @@ def test_topics_of_short_texts_are_found(texts, monkeypatch):
 
 @pytest.mark.parametrize(("meant", "favored"), [(0.7, True), (0.0, False)])
 def test_edges_are_favored_where_words_held_out_follow_them(meant, favored):
-    assert _words(_short_texts(1000, meant)).favor_edges() is favored
+    assert _words(_short_texts(1000, meant)).favor_edges(np.random.RandomState(0)) is favored
+
+
+def test_edges_are_favored_where_they_make_communities_and_words_are_too_few_to_say():
+    graph = topics(nodes=400, clusters=4)
+    x = sp.csr_array((np.random.default_rng(0).random((400, 200)) < 0.01).astype(float))
+    words = _words(Graph.from_scipy(graph.adjacency(), x=x))
+    assert words.favor_edges(np.random.RandomState(0))
 
 
 def test_clusters_of_single_words_are_contradicted_and_topics_not(texts):
@@ -138,4 +146,4 @@ def test_words_that_hardly_any_text_has_are_no_part():
     graph = Graph.from_scipy(graph.adjacency(), x=sp.csr_array((300, 8)))
     words = HeldOutWords(graph, graph.x, 2, words._averaging, width=4, loop_share=0.0, edge_share=1.0)
     assert not words.contradict(0, words._averaging, 1)
-    assert not words.favor_edges()
+    assert not words.favor_edges(np.random.RandomState(0))

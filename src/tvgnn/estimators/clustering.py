@@ -233,7 +233,7 @@ class TVClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         -----
         ClusteringWarning
             Fewer clusters than asked for are in use; or ``"quality"`` left the edges aside, which say nothing about the
-            features.
+            features, or knows nothing of some nodes, which have neither features nor neighbours with any.
 
         """
         start = time.perf_counter()

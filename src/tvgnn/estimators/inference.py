@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["infer", "store_results"]
 
 
+_UNKNOWN = 0.01  # share of the nodes of which nothing is known, above which that is said
 _UNSHARED = 0.05  # signal-to-noise ratio of neighbours' features below which they hardly agree
 _BY_EDGES = "for clusters of the edges, leave the features out and pass features='spectral'"
 
@@ -35,7 +36,8 @@ def store_results(estimator: TVClustering, inputs: NetworkInputs, result: Traini
     Clusters are renumbered by size inside the last linear layer, so that every later result carries the same numbers.
 
     Warns:
-        ClusteringWarning: fewer clusters than asked for are in use, or the edges were left aside.
+        ClusteringWarning: fewer clusters than asked for are in use, the edges were left aside, or nothing is known of
+            some nodes.
 
     """
     model = estimator.model_
@@ -60,6 +62,13 @@ def store_results(estimator: TVClustering, inputs: NetworkInputs, result: Traini
     estimator.ms_per_epoch_ = 1000 * result.seconds / max(result.n_iter, 1)  # 0: k-means is left as it is
     if estimator.choices_.get("over_edges") is False:
         found = f"neighbours hardly agree in their features, so the edges were left aside; {_BY_EDGES}"
+        warnings.warn(found, ClusteringWarning, stacklevel=3)
+    unknown, nodes = estimator.choices_.get("nothing_known", 0), estimator.labels_.size
+    if unknown > _UNKNOWN * nodes:
+        found = (
+            f"{unknown} of {nodes} nodes have neither features nor neighbours with any; all are in the cluster of the "
+            "mean node, which says nothing about them; leave them out, or add features or edges"
+        )
         warnings.warn(found, ClusteringWarning, stacklevel=3)
     if estimator.n_clusters_found_ < estimator.n_clusters:
         remedy = "ask for fewer" if estimator.preset == "quality" else "try the preset quality, or more n_init"

@@ -13,7 +13,9 @@ from torch.nn.functional import normalize
 from tvgnn.graph.adjacency import Adjacency
 from tvgnn.graph.sparse_matrix import SparseMatrix
 from tvgnn.layers.gtv_conv import GTVConv
+from tvgnn.models.missing_features import propagate_features, rows_with_features
 from tvgnn.ops.gtv_step import gtv_step
+from tvgnn.ops.sparse_linear import sparse_linear
 from tvgnn.pooling.asym_cheeger_cut import AsymCheegerCutPooling
 
 __all__ = ["SmoothedClusteringConfig", "SmoothedClusteringModel", "SmoothedView", "averaging_adjacency"]
@@ -61,6 +63,7 @@ class SmoothedClusteringConfig:
         loop_share: how many times the weight of all its edges a node counts itself besides, >= 0.
         totvar_coeff: weight of the total variation loss.
         balance_coeff: weight of the balance loss.
+        propagate_missing: rows of zeros are missing features, which neighbours lend (`propagate_features`).
 
     Raises:
         ValueError: a value is out of range.
@@ -74,6 +77,7 @@ class SmoothedClusteringConfig:
     loop_share: float = 0.0
     totvar_coeff: float = 0.785
     balance_coeff: float = 0.514
+    propagate_missing: bool = False  # as in models saved before there was a choice
 
     def __post_init__(self) -> None:
         views = tuple(view if isinstance(view, SmoothedView) else SmoothedView(**view) for view in self.views)
@@ -163,6 +167,9 @@ class SmoothedClusteringModel(nn.Module):
             weight: averaging_adjacency(adjacency, weight * self.config.loop_weight, self.config.loop_share)
             for weight in {view.self_weight for view in self.config.views}
         }
+        known = rows_with_features(x) if self.config.propagate_missing else None
+        if known is not None and (known.all() or not known.any()):
+            known = None
         widths = [view.channels for view in self.config.views]
         embedding = self.mean.new_empty(adjacency.num_nodes, sum(widths))
         for view, conv, mean, scale, part in zip(
@@ -173,10 +180,18 @@ class SmoothedClusteringModel(nn.Module):
             embedding.split(widths, dim=1),
             strict=True,
         ):
-            z = conv(x, averaging[view.self_weight])
-            for threshold in view.thresholds[1:]:
+            reached, steps = known, view.thresholds
+            if known is None:
+                z, steps = conv(x, averaging[view.self_weight]), steps[1:]
+            else:
+                z = _projected(x, cast(GTVConv, conv))
+                if steps:
+                    z, reached = propagate_features(z, known, adjacency, backend=self.backend)
+            for threshold in steps:
                 z = gtv_step(z, averaging[view.self_weight], threshold, threshold, backend=self.backend)
             y = z.sub_(mean).div_(scale)
+            if reached is not None:
+                y[~reached] = 0  # the mean of all nodes
             part.copy_(normalize(y, dim=1) if view.unit_rows else y)
         return embedding
 
@@ -194,6 +209,10 @@ class SmoothedClusteringModel(nn.Module):
     def assign(self, embedding: Tensor) -> Tensor:
         """Assignments (N, K) of an embedding (N, hidden_channels) that `infer` gave."""
         return self.pool.select(embedding)
+
+
+def _projected(x: Tensor | SparseMatrix, conv: GTVConv) -> Tensor:
+    return x @ conv.weight if isinstance(x, Tensor) else sparse_linear(x, conv.weight, backend=conv.backend)
 
 
 def averaging_adjacency(adjacency: Adjacency, loop_weight: float, loop_share: float = 0.0) -> Adjacency:

@@ -14,6 +14,7 @@ from threadpoolctl import threadpool_limits
 from torch import Tensor
 
 from tvgnn.estimators.quality.information import PartitionInformation
+from tvgnn.estimators.quality.missing import Projected
 from tvgnn.graph.adjacency import Adjacency
 from tvgnn.ops.gtv_step import gtv_step
 from tvgnn.ops.total_variation import total_variation
@@ -58,7 +59,7 @@ class Candidate:
 
 
 def best_candidate(
-    z: Tensor,
+    seen: Projected,
     ratios: np.ndarray,
     averaging: Adjacency,
     information: PartitionInformation,
@@ -78,7 +79,7 @@ def best_candidate(
     are compete too.
 
     Parameters:
-        z: (N, q) features in the encoder's directions.
+        seen: features of N nodes in the encoder's q directions.
         ratios: (q,) signal-to-noise ratios.
         averaging: N nodes, see `averaging_adjacency`.
         information: judges partitions.
@@ -96,14 +97,14 @@ def best_candidate(
     grid = GRID if num_layers is None else (num_layers,)
     best: Candidate | None = None  # set in the first round
     tried: dict[int, float] = {}
-    path = Smoothing(z, ratios, averaging, backend)
+    path = Smoothing(seen, ratios, averaging, backend)
     for steps in grid:
         path.go_on(steps)
         better = False
         tried[steps] = -np.inf
-        for unit_rows in (True, False) if z.shape[1] <= _FEW_COLUMNS else (True,):
+        for unit_rows in (True, False) if seen.z.shape[1] <= _FEW_COLUMNS else (True,):
             mean, scale, embedding = path.embedding(unit_rows=unit_rows)
-            centers, labels = clustered(embedding, n_clusters, random, to_the_end=to_the_end)
+            centers, labels = _clustered(embedding, seen.reached, n_clusters, random, to_the_end=to_the_end)
             nats = information.of(labels, n_clusters)
             tried[steps] = max(tried[steps], nats)
             if best is None or nats > best.nats:
@@ -119,16 +120,17 @@ def best_candidate(
 
 
 class Smoothing:
-    """Features in an encoder's directions (N, q), smoothed more and more.
+    """Features in an encoder's directions (N, q), smoothed more and more; nodes of which nothing is known get the mean.
 
     Attributes:
         thresholds: of the GTV steps so far.
 
     """
 
-    def __init__(self, z: Tensor, ratios: np.ndarray, averaging: Adjacency, backend: str) -> None:
+    def __init__(self, seen: Projected, ratios: np.ndarray, averaging: Adjacency, backend: str) -> None:
         self.thresholds: list[float] = []
-        self._z, self._ratios, self._averaging, self._backend = z, ratios, averaging, backend
+        self._z, self._reached = seen
+        self._ratios, self._averaging, self._backend = ratios, averaging, backend
         self._edges = _edges_to_measure(averaging)
 
     def go_on(self, steps: int) -> None:
@@ -141,8 +143,24 @@ class Smoothing:
     def embedding(self, *, unit_rows: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Mean and scale, (q,), and the embedding (N, q) that they give."""
         rows = self._z.cpu().numpy()
-        mean, scale = _weights(rows, self._ratios)
+        if self._reached is not None:
+            mean, scale = _weights(rows[self._reached], self._ratios)
+            rows = np.where(self._reached[:, None], rows, mean)
+        else:
+            mean, scale = _weights(rows, self._ratios)
         return mean, scale, _embedding(rows, mean, scale, unit_rows)
+
+
+def _clustered(
+    embedding: np.ndarray, reached: np.ndarray | None, n_clusters: int, random: np.random.RandomState, **options: bool
+) -> tuple[np.ndarray, np.ndarray]:
+    """See `clustered`; nodes of which nothing is known have no say in where centres are."""
+    if reached is None or reached.sum() < n_clusters:
+        return clustered(embedding, n_clusters, random, **options)
+    centers, found = clustered(embedding[reached], n_clusters, random, **options)
+    labels = np.full(len(embedding), np.square(centers).sum(1).argmin())
+    labels[reached] = found
+    return centers, labels
 
 
 def clustered(

@@ -88,6 +88,7 @@ def neighborhood_directions(
     width: int,
     nodes: np.ndarray | None = None,
     loop_share: float = 0.0,
+    known: np.ndarray | None = None,
 ) -> list[Directions]:
     """Find the directions of the features in which neighbourhoods differ most, relative to what differs within them.
 
@@ -107,7 +108,7 @@ def neighborhood_directions(
         width: q, at most; fewer where the features have a smaller rank.
         nodes: (n,) a random part of the nodes, whose components ``reduced`` has and whose neighbourhoods are looked
             at; None for all.
-        loop_share: see `averaging_matrix`.
+        loop_share, known: see `averaging_matrix`; ``nodes`` are all known.
 
     Returns:
         The encoders by rising rank.
@@ -116,7 +117,7 @@ def neighborhood_directions(
     highest = reduced.shape[1]
     mean = reduced.mean(0)
     variances = _squares(reduced, mean)
-    averaging = averaging_matrix(graph, loop_share)
+    averaging = averaging_matrix(graph, loop_share, known)
     if nodes is None:
         between, within = _scatters(averaging, reduced - mean)
     else:
@@ -186,16 +187,23 @@ def _rotation(x: Any) -> np.ndarray:
     return np.linalg.eigh(product)[1][:, ::-1].T
 
 
-def averaging_matrix(graph: Graph, loop_share: float = 0.0) -> sp.csr_array:
-    """Mean over a node and its neighbours, (N, N).
+def averaging_matrix(graph: Graph, loop_share: float = 0.0, known: np.ndarray | None = None) -> sp.csr_array:
+    """Mean over a node and its neighbours, (N, N), of those that are ``known``, (N,) bool, or all.
 
-    The node itself weighs as much as the mean edge of the graph, and ``loop_share`` times what its own edges do.
+    The node itself weighs as much as the mean edge of the graph, and ``loop_share`` times what its own edges do. Rows
+    without a known member are 0.
     """
     adjacency = sp.csr_array(graph.adjacency(), dtype=np.float32)
     degrees = np.asarray(adjacency.sum(1)).ravel()
     loops = mean_edge_weight(graph) + loop_share * degrees
     weighed = adjacency + sp.diags_array(loops.astype(np.float64))
-    return sp.csr_array(sp.diags_array((1 / (degrees + loops)).astype(np.float32)) @ weighed)
+    sums = degrees + loops
+    if known is not None:
+        weighed = sp.csr_array(weighed @ sp.diags_array(known.astype(np.float32)))
+        weighed.eliminate_zeros()
+        sums = np.asarray(weighed.sum(1)).ravel()
+        sums[sums == 0] = 1
+    return sp.csr_array(sp.diags_array((1 / sums).astype(np.float32)) @ weighed)
 
 
 def mean_edge_weight(graph: Graph) -> float:

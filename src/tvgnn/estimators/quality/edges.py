@@ -16,7 +16,9 @@ _RANK = 32  # components that are looked at; chance correlates neighbours in som
 _SAMPLE = 20_000  # edges whose ends are asked for common neighbours
 
 
-def neighbor_agreement(graph: Graph, x: Any, basis: np.ndarray, random: np.random.RandomState) -> float:
+def neighbor_agreement(
+    graph: Graph, x: Any, basis: np.ndarray, random: np.random.RandomState, known: np.ndarray | None = None
+) -> float:
     """Signal-to-noise ratio of what neighbours have in common, in the direction where it is highest, beyond chance.
 
     Chance is the highest ratio when the nodes' features are dealt out anew (parallel analysis, Horn, 1965). About 0
@@ -27,9 +29,12 @@ def neighbor_agreement(graph: Graph, x: Any, basis: np.ndarray, random: np.rando
         x: (N, F) prepared features, dense or CSR.
         basis: (F, r) principal axes, that of the largest variance first.
         random: deals out the features.
+        known: (N,) bool, nodes that have features; None for all.
 
     """
-    averaging = averaging_matrix(graph)
+    averaging = averaging_matrix(graph, known=known)
+    if known is not None:
+        averaging, x = averaging[known][:, known], x[known]
     reduced = np.asarray(x @ basis[:, :_RANK], dtype=np.float32)
     centred = reduced - reduced.mean(0)
     found = highest_ratio(averaging, centred)
@@ -114,12 +119,19 @@ def without_edges(graph: Graph) -> Graph:
     return Graph.from_scipy(sp.csr_array(graph.adjacency().shape))
 
 
-def shuffled_columns(x: Any, random: np.random.RandomState) -> Any:
-    """Features (N, F) with each column dealt out anew: the same values, nothing in common between columns."""
+def shuffled_columns(x: Any, random: np.random.RandomState, known: np.ndarray | None = None) -> Any:
+    """Features (N, F) with each column dealt out anew: the same values, nothing in common between columns.
+
+    With ``known``, (N,) bool, only among these rows; the others are 0.
+    """
+    if known is not None and not known.all():
+        rows = np.flatnonzero(known)
+        ones = np.ones(len(rows), np.float32), (rows, np.arange(len(rows)))
+        return sp.csr_array(ones, shape=(len(known), len(rows))) @ shuffled_columns(x[rows], random)
     generator = np.random.default_rng(random.randint(2**31))
     if not sp.issparse(x):
         return generator.permuted(np.asarray(x), axis=0)
     columns = sp.csc_array(x)
-    rows = [generator.choice(x.shape[0], number, replace=False) for number in np.diff(columns.indptr)]
-    shuffled = (columns.data, np.concatenate([np.empty(0, np.int64), *rows]), columns.indptr)
+    places = [generator.choice(x.shape[0], number, replace=False) for number in np.diff(columns.indptr)]
+    shuffled = (columns.data, np.concatenate([np.empty(0, np.int64), *places]), columns.indptr)
     return sp.csr_array(sp.csc_array(shuffled, shape=x.shape))

@@ -7,15 +7,21 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-import torch
 from sklearn.preprocessing import normalize
 
 from tvgnn.estimators.quality.candidates import GRID, Smoothing, clustered
-from tvgnn.estimators.quality.directions import Directions, neighborhood_directions, principal_components
-from tvgnn.estimators.quality.edges import without_edges
+from tvgnn.estimators.quality.directions import (
+    Directions,
+    mean_edge_weight,
+    neighborhood_directions,
+    principal_components,
+)
+from tvgnn.estimators.quality.edges import rewired, without_edges
 from tvgnn.estimators.quality.information import PartitionInformation, edge_information
+from tvgnn.estimators.quality.missing import nodes_with_features, projected
 from tvgnn.graph.adjacency import Adjacency
 from tvgnn.graph.graph import Graph
+from tvgnn.models.smoothed_clustering import averaging_adjacency
 
 __all__ = ["PARTS", "SAMPLE", "HeldOutWords", "are_short_texts"]
 
@@ -25,12 +31,13 @@ _KMEANS: dict[str, Any] = {"to_the_end": False, "starts": 5, "sample": 5_000}  #
 SAMPLE = 20_000  # nodes whose words are looked at
 _FAR = (8, 24)  # numbers of GTV steps after which clusters are no longer those of single words
 _WORSE = 0.25  # share that edges and held-out words may say less than after those
-_BETTER = 1.1  # times as much as without edges; over random ones it is up to 1.06
+_BETTER = 1.1  # times as much of held-out words as without edges; over random ones it is up to 1.06
+_LINKED = 1.25  # times as much of the edges as of random ones; those that follow no topic have up to 1.06
 
 
 def are_short_texts(x: Any) -> bool:
-    """Whether prepared features (N, F) are sparse with fewer than twenty entries a row on average."""
-    return bool(sp.issparse(x) and x.shape[1] >= PARTS and x.nnz < _SHORT * x.shape[0])
+    """Whether prepared features (N, F) are sparse with fewer than twenty entries a row that has any, on average."""
+    return bool(sp.issparse(x) and x.shape[1] >= PARTS and x.nnz < _SHORT * np.count_nonzero(np.diff(x.indptr)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +84,11 @@ class HeldOutWords:
         self._adjacency, self._edge_share, self._backend = graph.adjacency(), edge_share, backend
         random = np.random.RandomState(0)  # of its own, as this is no part of the runs
         self._far: dict[int, float] = {}
-        nodes = None if x.shape[0] <= SAMPLE else random.choice(x.shape[0], SAMPLE, replace=False)
+        self._known = nodes_with_features(x)
+        nodes = None if self._known is None else np.flatnonzero(self._known)
+        number = x.shape[0] if nodes is None else len(nodes)
+        if number > SAMPLE:
+            nodes = random.choice(number if nodes is None else nodes, SAMPLE, replace=False)
         words = sp.csc_array(x if nodes is None else x[nodes])
         part_of = random.permutation(np.arange(x.shape[1]) % PARTS)
         self._parts = []
@@ -91,10 +102,10 @@ class HeldOutWords:
             axes, reduced = principal_components(sp.csr_array(words[:, others]), random)
             basis = np.zeros((x.shape[1], axes.shape[1]), np.float32)
             basis[others] = axes
-            encoders = neighborhood_directions(graph, x, basis, reduced, width, nodes, loop_share)
+            encoders = neighborhood_directions(graph, x, basis, reduced, width, nodes, loop_share, self._known)
             held_out = principal_components(normalize(held_out[some]), random)[1]
             seen = some if nodes is None else nodes[some]
-            information = PartitionInformation(self._adjacency, held_out, seen)
+            information = PartitionInformation(self._adjacency, held_out, seen, number=number)
             self._parts.append(_Part(encoders, information, len(some) / words.shape[0]))
 
     def contradict(self, encoder: int, averaging: Adjacency, steps: int) -> bool:
@@ -116,26 +127,38 @@ class HeldOutWords:
         """Number of GTV steps after which edges and held-out words say most."""
         return GRID[int(self._nats(encoder, self._averaging, GRID).sum(1).argmax())]
 
-    def favor_edges(self) -> bool:
-        """Whether partitions over edges say clearly more of held-out words than partitions of the nodes alone."""
-        nodes = without_edges(self._graph)
-        averaging = Adjacency.from_graph(nodes).to(self._averaging.indices.device)
-        alone = HeldOutWords(nodes, self._x, self._n_clusters, averaging, backend=self._backend, **self._options)
-        return self._most_of_words((GRID[1], *_FAR)) > _BETTER * alone._most_of_words((0,))
+    def favor_edges(self, random: np.random.RandomState) -> bool:
+        """Whether partitions over edges say clearly more of held-out words than partitions of the nodes alone.
 
-    def _most_of_words(self, numbers: tuple[int, ...]) -> float:
+        Or of edges than the same of edges whose ends are joined at ``random``, where words are too few to say.
+        """
+        words, edges = self._most((GRID[1], *_FAR))
+        by_chance = self._on(rewired(self._graph, random))
+        if edges > _LINKED * by_chance._most((GRID[1], *_FAR))[1]:
+            return True
+        return words > _BETTER * self._on(without_edges(self._graph))._most((0,))[0]
+
+    def _on(self, graph: Graph) -> HeldOutWords:
+        """The same texts with other edges."""
+        adjacency = Adjacency.from_graph(graph).to(self._averaging.indices.device)
+        averaging = averaging_adjacency(adjacency, mean_edge_weight(graph), self._options["loop_share"])
+        return HeldOutWords(graph, self._x, self._n_clusters, averaging, backend=self._backend, **self._options)
+
+    def _most(self, numbers: tuple[int, ...]) -> tuple[float, float]:
+        """Highest nats of words and of edges, over the encoders and numbers of steps."""
         encoders = range(max((len(part.encoders) for part in self._parts), default=0))
-        return max(
-            (float(self._nats(encoder, self._averaging, numbers)[:, 1].max()) for encoder in encoders), default=0.0
-        )
+        nats = [self._nats(encoder, self._averaging, numbers).max(0) for encoder in encoders]
+        edges, words = np.max(nats, axis=0) if nats else (0.0, 0.0)
+        return float(words), float(edges)
 
     def _nats(self, encoder: int, averaging: Adjacency, numbers: tuple[int, ...]) -> np.ndarray:
         """Nats of all edges and of all words, by held-out ones, after each number of steps, (len(numbers), 2)."""
         found = np.zeros((len(numbers), 2))
         for part in self._parts:
             one = part.encoders[min(encoder, len(part.encoders) - 1)]
-            z = torch.tensor(np.asarray(self._x @ one.weight, dtype=np.float32), device=averaging.indices.device)
-            path = Smoothing(z, one.ratios, averaging, self._backend)
+            on: dict[str, Any] = {"device": averaging.indices.device, "backend": self._backend}
+            seen = projected(self._x, one, self._known, averaging, **on)
+            path = Smoothing(seen, one.ratios, averaging, self._backend)
             for row, steps in enumerate(numbers):
                 path.go_on(steps)
                 embedding = path.embedding(unit_rows=True)[2]

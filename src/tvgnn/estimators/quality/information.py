@@ -29,13 +29,20 @@ class PartitionInformation:
         features: (N, r) dense, r below N; with ``nodes`` only theirs, whose nats stand for those of all.
         nodes: (n,) a random part of the nodes, or None for all.
         edge_share: of the nats of the edges that counts, see `independent_share`.
+        number: of nodes that have features; all N where it is None.
 
     """
 
     def __init__(
-        self, adjacency: Any, features: np.ndarray, nodes: np.ndarray | None = None, edge_share: float = 1.0
+        self,
+        adjacency: Any,
+        features: np.ndarray,
+        nodes: np.ndarray | None = None,
+        edge_share: float = 1.0,
+        number: int | None = None,
     ) -> None:
         self.adjacency, self.nodes, self.edge_share = adjacency, nodes, edge_share
+        self._number = adjacency.shape[0] if number is None else number
         x = features - features.mean(0)
         total = (x.T @ x).astype(np.float64)
         ridge = 1e-6 * max(np.trace(total) / len(total), 1e-12)
@@ -54,12 +61,11 @@ class PartitionInformation:
         With T the identity, that is in whitened features, ``det W`` is ``det(I - M M^T)``, where row k of M is the sum
         over cluster k divided by the root of its size: K by K instead of r by r.
         """
-        nodes = len(labels)
         labels = labels if self.nodes is None else labels[self.nodes]
         sizes = np.maximum(np.bincount(labels, minlength=n_clusters), 1)
         means = np.asarray(_members(labels, n_clusters).T @ self._white, dtype=np.float64) / np.sqrt(sizes)[:, None]
         left = np.maximum(scipy.linalg.eigvalsh(np.eye(n_clusters) - means @ means.T), _RESOLUTION)
-        return -nodes / 2 * float(np.log(left).sum())
+        return -self._number / 2 * float(np.log(left).sum())
 
 
 def edge_information(adjacency: Any, labels: np.ndarray, n_clusters: int) -> float:

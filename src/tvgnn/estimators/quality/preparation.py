@@ -16,13 +16,14 @@ from tvgnn.estimators.intensity_features import are_intensities
 from tvgnn.estimators.mixed_features import are_mixed, dummy_columns
 from tvgnn.graph._normalize import normalize_rows
 
-__all__ = ["STEPS", "FeaturePreparation", "arrays_of_steps", "choose_steps"]
+__all__ = ["STEPS", "FeaturePreparation", "arrays_of_steps", "choose_steps", "known_rows"]
 
 STEPS = ("log1p", "idf", "smooth-idf", "standardize", "standardize-numeric", "common-scale", "l1", "l2")
 _CENTRING = {"standardize", "standardize-numeric", "common-scale"}
 _ONE_OF = {"idf", "smooth-idf", *_CENTRING}  # each has a scale for every column
 _FAIR = 0.5  # deviation of a dummy that is 1 in half of the rows
 _WEIGHTED_SLOPE = 0.5  # half way between raw counts (0) and values that carry the IDF already (1)
+_MANY_COLUMNS = 32  # in which a row of zeros is no measurement, but one that is missing
 _FEWEST_ROWS = 5  # a column seen in fewer rows says little about the mean of its values
 
 
@@ -56,6 +57,8 @@ class FeaturePreparation:
     def fit(cls, x: Any, kind: str | None = "auto") -> FeaturePreparation:
         """Fit steps to features x (N, F), dense or CSR.
 
+        Rows of zeros in at least 32 columns are missing and have no part in this.
+
         Parameters:
             x: features.
             kind: ``"auto"`` for `choose_steps`; else names of `STEPS` joined by ``+``, or None.
@@ -65,6 +68,9 @@ class FeaturePreparation:
                 no column has a zero, so that it would leave nothing.
 
         """
+        known = known_rows(x)
+        if known.any() and not known.all():
+            x = x[np.flatnonzero(known)]
         steps = choose_steps(x) if kind == "auto" else _checked(kind)
         mean = scale = None
         centring = next((step for step in steps if step in _CENTRING), None)
@@ -87,16 +93,19 @@ class FeaturePreparation:
         return cls("+".join(steps) or None, mean, scale)
 
     def transform(self, x: Any) -> Any:
-        """Prepared features, (M, F) float32, dense or CSR as given.
+        """Prepared features, (M, F) float32, dense or CSR as given; rows of zeros in at least 32 columns stay so.
 
         Raises:
             ValueError: negative numbers where there is a step ``log1p``.
 
         """
         steps = self.steps
+        known = None if self.mean is None else known_rows(x)
         if "log1p" in steps:
             x = _log1p(x)
         x = FeatureScaling("standardize", self.mean, self.scale).transform(x)
+        if known is not None and not known.all():
+            x = sp.csr_array(sp.diags_array(known.astype(x.dtype)) @ x) if sp.issparse(x) else x * known[:, None]
         for norm in ("l1", "l2"):
             if norm in steps:
                 x = normalize_rows(x, norm)
@@ -170,6 +179,16 @@ def choose_steps(x: Any) -> tuple[str, ...]:
     if bool((nonzero == np.round(nonzero)).all()):
         return ("log1p", "smooth-idf", "l2")
     return ("l2",) if _slope_on_idf(x) > _WEIGHTED_SLOPE else ("idf", "l2")
+
+
+def known_rows(x: Any) -> np.ndarray:
+    """Which rows of x (N, F), dense or CSR, say anything, (N,) bool: all in few columns, or those not all zero."""
+    if x.shape[1] < _MANY_COLUMNS:
+        return np.ones(x.shape[0], bool)
+    if not sp.issparse(x):
+        return np.asarray((x != 0).any(1))
+    rows = np.repeat(np.arange(x.shape[0]), np.diff(x.indptr))
+    return np.bincount(rows[x.data != 0], minlength=x.shape[0]) > 0
 
 
 def _slope_on_idf(x: Any) -> float:

@@ -61,6 +61,9 @@ def fit_quality(
     of their nats counts, and the more a node counts itself: members of a clique, which all have the same mean, would be
     the same after one step.
 
+    Rows of zeros are missing features (`known_rows`): such nodes have no part in the encoders and in what features say,
+    and take the mean of their neighbours (`propagate_features`).
+
     Parameters:
         graph: N nodes.
         x: (N, F) prepared features, dense or CSR.
@@ -92,7 +95,7 @@ def fit_quality(
         runs.loop_share = own_share(runs.edge_share, neighbors)
         doubtful = parameters["num_layers"] is None and neighbors is not None and neighbors < _DOUBTFUL
         held_out = runs.words_held_out()
-        favored = doubtful and held_out is not None and held_out.favor_edges()
+        favored = doubtful and held_out is not None and held_out.favor_edges(random)
         over_edges = favored or not (doubtful and runs.blurred(random))
         runs.held_out = held_out if over_edges else None
         apart = neighbors is not None and neighbors < _SHARED
@@ -106,6 +109,8 @@ def fit_quality(
         "views": [view.description for view in views],
         "over_edges": over_edges,
         "steps_by_held_out_words": sorted(runs.steps),
+        "missing_features": graph.num_nodes - runs.number_known,
+        "nothing_known": runs.unknown,
         "neighbor_agreement": None if neighbors is None else round(neighbors, 4),
         "agreement": round(agreement, 4),
         "nats_by_member": [member.description["nats"] for member in members],

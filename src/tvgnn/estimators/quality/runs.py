@@ -10,6 +10,7 @@ from typing import Any, cast
 
 import numpy as np
 import torch
+from sklearn.utils.random import sample_without_replacement
 from torch import nn
 
 from tvgnn.estimators.quality.agreement import set_discriminant
@@ -31,6 +32,7 @@ from tvgnn.estimators.quality.edges import (
 from tvgnn.estimators.quality.held_out import HeldOutWords, are_short_texts
 from tvgnn.estimators.quality.information import PartitionInformation
 from tvgnn.estimators.quality.members import Member, most_nats, without_all_but_the_best_embeddings
+from tvgnn.estimators.quality.missing import Projected, nodes_with_features, projected
 from tvgnn.estimators.quality.refinement import refine, soft_kmeans
 from tvgnn.graph.adjacency import Adjacency
 from tvgnn.graph.graph import Graph
@@ -69,6 +71,8 @@ class Runs:
         if self.batch_size is not None and self.batch_size >= graph.num_nodes:
             self.batch_size = None
         self.nodes: np.ndarray | None = None
+        self.known = nodes_with_features(x)
+        self.unknown = 0  # nodes that have neither features nor a way to any
         self.adjacency = Adjacency.from_graph(graph).to(device)
         self.loop = mean_edge_weight(graph)
         self.edge_share = independent_share(graph) if edge_share is None else edge_share
@@ -100,7 +104,9 @@ class Runs:
 
     def neighbor_agreement(self, random: np.random.RandomState) -> float | None:
         """See `tvgnn.estimators.quality.edges`; None without edges, which cannot blur anything."""
-        return neighbor_agreement(self.graph, self.x, self.basis, random) if self.graph.num_edges else None
+        if not self.graph.num_edges:
+            return None
+        return neighbor_agreement(self.graph, self.x, self.basis, random, self.known)
 
     def words_held_out(self) -> HeldOutWords | None:
         """None unless texts are short, or without edges, with few nodes or where the number of GTV steps is given."""
@@ -157,16 +163,26 @@ class Runs:
     def _with_columns_dealt_out(self, random: np.random.RandomState) -> Runs:
         """The same with features that have nothing in common, whose components are still to be found."""
         fit = copy(self)
-        fit.x, fit.basis = shuffled_columns(self.x, random), np.empty((0, 0), np.float32)
+        fit.x, fit.basis = shuffled_columns(self.x, random, self.known), np.empty((0, 0), np.float32)
+        fit.known = nodes_with_features(fit.x)
         return fit
 
     def see(self, random: np.random.RandomState) -> None:
         """Find principal components anew, those of a batch of the nodes where there are batches."""
-        batches = self._batches(random)
-        self.nodes = None if batches is None else batches.nodes()
+        self.nodes = None if self.known is None else np.flatnonzero(self.known)
+        if self.batch_size is not None and (self.nodes is None or self.batch_size < len(self.nodes)):
+            chosen = sample_without_replacement(self.number_known, self.batch_size, random_state=random)
+            self.nodes = chosen if self.nodes is None else self.nodes[chosen]
         rows = self.x if self.nodes is None else self.x[self.nodes]
         self.basis, self.reduced = principal_components(rows, random)
-        self.information = PartitionInformation(self.graph.adjacency(), self.reduced, self.nodes, self.edge_share)
+        self.information = PartitionInformation(
+            self.graph.adjacency(), self.reduced, self.nodes, self.edge_share, self.number_known
+        )
+
+    @property
+    def number_known(self) -> int:
+        """Nodes that have features."""
+        return self.graph.num_nodes if self.known is None else int(self.known.sum())
 
     def _batches(self, random: np.random.RandomState) -> NodeBatches | None:
         return None if self.batch_size is None else NodeBatches(self.graph, self.batch_size, random, self.device)
@@ -174,7 +190,7 @@ class Runs:
     def encoders(self, graph: Graph) -> list[Directions]:
         """See `neighborhood_directions`."""
         width = self.parameters["hidden_channels"]
-        seen = self.x, self.basis, self.reduced, width, self.nodes, self.loop_share
+        seen = self.x, self.basis, self.reduced, width, self.nodes, self.loop_share, self.known
         return neighborhood_directions(graph, *seen)
 
     def _members(
@@ -213,14 +229,16 @@ class Runs:
 
         What held-out words contradict is not taken, and the number of steps is theirs if that is so with a weight of 1.
         """
-        z = self._encoded(encoder)
         steps = self.steps.get(encoder.rank, self.parameters["num_layers"]) if over_edges else 0
-        best = self._smoothed(z, encoder, self_weights[0], steps, random)
+        edges = None if steps == 0 else self.adjacency
+        seen = projected(self.x, encoder, self.known, edges, device=self.device, backend=self.backend)
+        self.unknown = 0 if seen.reached is None else int((~seen.reached).sum())
+        best = self._smoothed(seen, encoder, self_weights[0], steps, random)
         if self.held_out is not None and self._contradicted(place, best[0]):
             self.steps[encoder.rank] = self.held_out.best_steps(place)
-            return self._smoothed(z, encoder, 1.0, self.steps[encoder.rank], random)
+            return self._smoothed(seen, encoder, 1.0, self.steps[encoder.rank], random)
         for self_weight in self_weights[1:]:
-            found = self._smoothed(z, encoder, self_weight, steps, random)
+            found = self._smoothed(seen, encoder, self_weight, steps, random)
             if found[0].nats <= (1 + _MORE) * best[0].nats or self._contradicted(place, found[0]):
                 break
             best = found
@@ -231,22 +249,19 @@ class Runs:
             return False
         return self.held_out.contradict(place, self._averaging(found.self_weight), len(found.thresholds))
 
-    def _encoded(self, encoder: Directions) -> torch.Tensor:
-        return torch.tensor(np.asarray(self.x @ encoder.weight, dtype=np.float32), device=self.device)
-
     def _averaging(self, self_weight: float) -> Adjacency:
         return averaging_adjacency(self.adjacency, self_weight * self.loop, self.loop_share)
 
     def _smoothed(
         self,
-        z: torch.Tensor,
+        seen: Projected,
         encoder: Directions,
         self_weight: float,
         steps: int | None,
         random: np.random.RandomState,
     ) -> tuple[Candidate, dict[int, float]]:
         return best_candidate(
-            z,
+            seen,
             encoder.ratios,
             self._averaging(self_weight),
             self.information,
@@ -293,6 +308,7 @@ class Runs:
             ),
             loop_weight=self.loop,
             loop_share=self.loop_share,
+            propagate_missing=True,
             totvar_coeff=self.parameters["totvar_coeff"],
             balance_coeff=self.parameters["balance_coeff"],
         )
