@@ -9,7 +9,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from benchmarks.quality.matched import Margins, matched_settings, simulate_like
-from benchmarks.quality.packages import joint_network, package_network, with_word_vectors
+from benchmarks.quality.packages import joint_network, package_network, with_word_vectors, without_some_words
 from benchmarks.quality.rows import TableSettings, rows, simulate_cells, simulate_table
 from benchmarks.quality.short_texts import SHORT_TEXTS
 from benchmarks.quality.simulated import CitationSettings, simulate_citations
@@ -19,7 +19,12 @@ from tvgnn.errors import DataError
 __all__ = ["REAL", "Problem", "block_graph", "problem", "tissue"]
 
 REAL = ("cora", "citeseer", "pubmed", "dblp")
-_PACKAGES = {"package": lambda graph: graph, "vectors": with_word_vectors, "joint": joint_network}
+_PACKAGES = {
+    "package": lambda graph: graph,
+    "vectors": with_word_vectors,
+    "joint": joint_network,
+    "missing": without_some_words,
+}
 _DRAWN = {
     "citations": CitationSettings.draw,
     "doubtful": CitationSettings.draw_doubtful,
@@ -41,7 +46,8 @@ def problem(name: str, seed: int, mirror: str | None = None) -> Problem:
     ``doubtful-NUMBER`` is a citation network with up to all citations drawn at random, ``short-NUMBER`` one of texts of
     few words; ``texts-foldoc``, ``texts-verbs``, ``texts-nouns`` and ``texts-debian`` are real ones of such
     (`benchmarks.quality.short_texts`). ``package-NAME`` is the network of an installed Python package, ``vectors-NAME``
-    the same with word vectors for words, ``joint-NAME`` the same with edges between what is mentioned together.
+    the same with word vectors for words, ``joint-NAME`` the same with edges between what is mentioned together,
+    ``missing-NAME`` the same of which two in five nodes have no words.
     ``rows-NAME`` has no edges (`benchmarks.quality.rows`), and
     ``table-NUMBER`` measurements and categories; ``cells-NUMBER`` are counts of genes, ``logcells-NUMBER`` their
     logarithms as scanpy makes them, without edges too.
@@ -62,7 +68,7 @@ def problem(name: str, seed: int, mirror: str | None = None) -> Problem:
             raise DataError(f"expected a number below {len(known)} at the end of {name}")
         given, classes = problem(match[1], seed, mirror)
         return Problem(simulate_like(Margins.of(given, classes), known[int(match[2])], seed=seed), classes)
-    if match := re.fullmatch(r"(package|vectors|joint)-(.*)", name):
+    if match := re.fullmatch(rf"({'|'.join(_PACKAGES)})-(.*)", name):
         graph = _PACKAGES[match[1]](package_network(match[2]))
         return Problem(graph, graph.num_classes)
     if match := re.fullmatch(r"table-(\d+)", name):

@@ -24,13 +24,14 @@ from sklearn.utils.extmath import randomized_svd
 from tvgnn import Graph
 from tvgnn.errors import DataError
 
-__all__ = ["bags_of_words", "joint_network", "package_network", "with_word_vectors"]
+__all__ = ["bags_of_words", "joint_network", "package_network", "with_word_vectors", "without_some_words"]
 
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _WORDS = 30  # of a definition, drawn where it has more; an abstract of Citeseer has as many
 _VOCABULARY = 3000
 _VECTOR = 100  # columns of a word's vector
 _RARE, _COMMON = 8, 0.2  # words in fewer definitions, or in a larger share of them, are left out
+_SILENT = 0.4  # share of the definitions that lose their words where features are missing
 _LARGEST, _SMALLEST = 0.4, 0.03  # share of the modules from which a part is split, of the nodes below which it goes
 
 
@@ -92,6 +93,14 @@ def joint_network(graph: Graph, most: int = 15) -> Graph:
         edges += [(node, other) for other in shared.indices[begin:end][order]]
     ends = np.array(edges, np.int64).reshape(-1, 2).T
     return Graph.from_edge_index(ends, num_nodes=graph.num_nodes, x=graph.x, y=graph.y)
+
+
+def without_some_words(graph: Graph) -> Graph:
+    """Return the graph with no words for two in five of its nodes, as of documents whose texts nobody has."""
+    says = np.random.default_rng(1).random(graph.num_nodes) >= _SILENT
+    x = sp.csr_array(sp.diags_array(says.astype(np.float32)) @ graph.x)
+    x.eliminate_zeros()
+    return Graph.from_scipy(graph.adjacency(), x=x, y=graph.y)
 
 
 def with_word_vectors(graph: Graph) -> Graph:

@@ -20,6 +20,7 @@ _KINDS = (
     "package",
     "vectors",
     "joint",
+    "missing",
     "rows",
     "table",
     "cells",

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from unittest.mock import patch
 
 import numpy as np
+import torch
 from sklearn.metrics import adjusted_rand_score
 
 from benchmarks.quality.graphs import Problem
@@ -17,9 +18,10 @@ from benchmarks.quality.others import OTHERS, labels_of
 from benchmarks.quality.rows import joined
 from tvgnn import TVClustering
 from tvgnn.errors import ClusteringWarning
-from tvgnn.estimators.quality import candidates, preparation, recipe, runs
+from tvgnn.estimators.quality import candidates, missing, preparation, recipe, runs
 from tvgnn.estimators.quality.preparation import FeaturePreparation
 from tvgnn.metrics import evaluate
+from tvgnn.models import smoothed_clustering
 
 __all__ = ["VARIANTS", "fitted", "measured"]
 
@@ -59,6 +61,16 @@ def _bags_and_measurements_only() -> Iterator[None]:
         yield
 
 
+@contextmanager
+def _zeros_for_missing_features() -> Iterator[None]:
+    with ExitStack() as stack:
+        for module in (preparation, missing):
+            stack.enter_context(patch.object(module, "known_rows", lambda x: np.ones(x.shape[0], bool)))
+        every_row = patch.object(smoothed_clustering, "rows_with_features", lambda x: torch.ones(x.shape[0]).bool())
+        stack.enter_context(every_row)
+        yield
+
+
 # as they are before a variant replaces them
 _weights, _refine, _discriminant = candidates._weights, runs.refine, runs.set_discriminant
 _choose_steps = preparation.choose_steps
@@ -85,6 +97,7 @@ VARIANTS = {
     "no words held out": Variant(_ONE_RUN, lambda: patch.object(runs, "are_short_texts", lambda _: False)),
     "edges always kept": Variant(_ONE_RUN, lambda: patch.object(recipe, "_DOUBTFUL", -np.inf)),
     "bags and measurements only": Variant(_ONE_RUN, _bags_and_measurements_only),
+    "zeros for missing features": Variant(_ONE_RUN, _zeros_for_missing_features),
     "columns standardised": Variant(_ONE_RUN | {"feature_norm": "standardize"}),
     "discriminants fitted once": Variant(_ONE_RUN, lambda: patch.object(runs, "set_discriminant", _fitted_once)),
     "paper, 300 epochs": Variant({"preset": "paper", "max_iter": 300}),

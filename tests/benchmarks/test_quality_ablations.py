@@ -243,6 +243,14 @@ def test_joint_networks_join_those_that_share_neighbours():
     assert together.multiply(joint.adjacency()).nnz == joint.adjacency().nnz
 
 
+def test_two_in_five_definitions_lose_their_words():
+    whole, missing = problem("package-networkx", 0).graph, problem("missing-networkx", 0).graph
+    silent = np.diff(missing.x.indptr) == 0
+    assert silent.mean() == pytest.approx(0.4, abs=0.05)
+    assert (missing.x[~silent] != whole.x[~silent]).nnz == 0
+    assert (missing.adjacency() != whole.adjacency()).nnz == 0
+
+
 @pytest.mark.parametrize("name", ["nowhere", "", "os.path", "ast"])
 def test_a_package_that_is_not_there_or_a_single_module_is_refused(name):
     with pytest.raises(DataError, match=f"several modules, got {name}; install it"):
