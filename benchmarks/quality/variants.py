@@ -95,7 +95,7 @@ VARIANTS = {
     "self weight 1": Variant(_ONE_RUN, lambda: patch.object(recipe, "_SELF_WEIGHTS", (1.0,))),
     "edges at face value": Variant(_ONE_RUN, lambda: patch.object(runs, "independent_share", lambda _: 1.0)),
     "no words held out": Variant(_ONE_RUN, lambda: patch.object(runs, "are_short_texts", lambda _: False)),
-    "edges always kept": Variant(_ONE_RUN, lambda: patch.object(recipe, "_DOUBTFUL", -np.inf)),
+    "edges always kept": Variant(_ONE_RUN, lambda: patch.object(runs.Runs, "linked", lambda _: True)),
     "bags and measurements only": Variant(_ONE_RUN, _bags_and_measurements_only),
     "zeros for missing features": Variant(_ONE_RUN, _zeros_for_missing_features),
     "columns standardised": Variant(_ONE_RUN | {"feature_norm": "standardize"}),

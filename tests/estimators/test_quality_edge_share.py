@@ -13,7 +13,6 @@ from tvgnn.estimators.quality import recipe, runs
 from tvgnn.estimators.quality.directions import averaging_matrix, mean_edge_weight, neighborhood_directions
 from tvgnn.estimators.quality.edges import independent_share, own_share
 from tvgnn.estimators.quality.information import PartitionInformation, edge_information
-from tvgnn.estimators.quality.runs import Runs
 from tvgnn.graph.adjacency import Adjacency
 from tvgnn.models.smoothed_clustering import (
     SmoothedClusteringConfig,
@@ -176,22 +175,13 @@ def test_a_graph_without_triangles_is_clustered_as_before(monkeypatch, triangles
 
 
 @pytest.mark.parametrize("random_edges", [False, True])
-def test_whether_edges_say_anything_is_asked_with_all_of_them(monkeypatch, random_edges):
+def test_whether_edges_say_anything_is_asked_without_regard_to_triangles(monkeypatch, random_edges):
     graph = groups(apart=4.0)
     if random_edges:  # between hubs, which close triangles too
         graph = Graph.from_scipy(random_graph(600, 6000).adjacency(), x=graph.x, y=graph.y)
-    monkeypatch.setattr(recipe, "_DOUBTFUL", np.inf)
-    asked = []
-    original = Runs.blurred
-
-    def recorded(fit, random):
-        asked.append(fit.edge_share)
-        return original(fit, random)
-
-    monkeypatch.setattr(Runs, "blurred", recorded)
+    monkeypatch.setattr(recipe, "_SHARED", np.inf)
     model = TVClustering(3, preset="quality", n_init=1, random_state=0)
     with pytest.warns(ClusteringWarning, match="left aside") if random_edges else nullcontext():
         model.fit(graph)
-    assert asked[0] < 1
-    assert asked[1:] == [1.0]
+    assert model.choices_["edge_share"] < 1
     assert model.choices_["over_edges"] is not random_edges

@@ -8,8 +8,10 @@ from topic_graphs import topics
 
 from tvgnn import Graph, TVClustering
 from tvgnn.errors import ClusteringWarning
+from tvgnn.estimators.presets import PRESETS
 from tvgnn.estimators.quality.directions import principal_components
-from tvgnn.estimators.quality.edges import neighbor_agreement, rewired, shuffled_columns
+from tvgnn.estimators.quality.edges import neighbor_agreement, rewired
+from tvgnn.estimators.quality.runs import Runs
 
 
 @pytest.fixture(scope="module")
@@ -20,7 +22,7 @@ def rich():
 @pytest.fixture(scope="module")
 def apart(rich):
     graph = Graph.from_scipy(rewired(rich, np.random.RandomState(1)).adjacency(), x=rich.x, y=rich.y)
-    with pytest.warns(ClusteringWarning, match="the edges were left aside; for clusters of the edges"):
+    with pytest.warns(ClusteringWarning, match="so they were left aside; for clusters of the edges"):
         return graph, TVClustering(3, preset="quality", n_init=2, random_state=0).fit(graph)
 
 
@@ -90,10 +92,41 @@ def test_what_chance_is_made_of(rich):
     other = rewired(rich, random)
     degrees = np.diff(rich.adjacency().indptr)
     assert np.abs(np.diff(other.adjacency().indptr) - degrees).mean() < 0.1 * degrees.mean()
-    for x in (rich.x, rich.x.toarray()):
-        dealt = shuffled_columns(x, random)
-        assert type(dealt) is type(x)
-        assert dealt.sum(0) == pytest.approx(x.sum(0))
-        assert (dealt != x).sum() > 0
     weights = sp.csr_array(np.triu(np.full((6, 6), 2.5), 1))
     assert set(rewired(Graph.from_scipy(weights + weights.T), random).weights) <= {2.5, 5.0, 7.5, 10.0}
+
+
+@pytest.mark.parametrize(("within", "linked"), [(0.6, True), (0.0, False)])
+def test_edges_are_linked_where_partitions_explain_them_beyond_chance(within, linked):
+    """Features that say nothing: edges that make communities are told from such as join nodes at random."""
+    random = np.random.default_rng(0)
+    y = np.arange(400) % 4
+    sources = random.integers(0, 400, 2400)
+    alike, anywhere = y[sources] + 4 * random.integers(0, 100, 2400), random.integers(0, 400, 2400)
+    edges = np.stack([sources, np.where(random.random(2400) < within, alike, anywhere)])
+    x = random.normal(size=(400, 12)).astype(np.float32)
+    runs = Runs(Graph.from_edge_index(edges, num_nodes=400), x, 4, PRESETS["quality"], "cpu", "auto")
+    runs.see(np.random.RandomState(0))
+    assert runs.linked() is linked
+    assert runs.linked() is linked  # draws nothing from the runs' own random numbers
+
+
+def test_what_few_nodes_say_is_believed():
+    random = np.random.default_rng(0)
+    graph = Graph.from_edge_index(random.integers(0, 40, (2, 80)), num_nodes=40, x=random.normal(size=(40, 4)))
+    model = TVClustering(3, preset="quality", n_init=1, random_state=0).fit(graph)
+    assert model.choices_["over_edges"]
+
+
+def test_edges_of_some_alike_and_many_at_random_only_blur():
+    """Neighbours may have much in common where a fifth of them are alike, though all others are of other classes."""
+    rich = topics(nodes=400, words=120, clusters=4)
+    random = np.random.default_rng(0)
+    edges = np.stack(sp.triu(rich.adjacency(), 1).nonzero())[:, ::12]
+    many = random.integers(0, 400, (2, 8 * edges.shape[1]))
+    graph = Graph.from_edge_index(np.concatenate([edges, many], axis=1), num_nodes=400, x=rich.x, y=rich.y)
+    with pytest.warns(ClusteringWarning, match="left aside"):
+        model = TVClustering(4, preset="quality", n_init=1, random_state=0).fit(graph)
+    with_edges = TVClustering(4, preset="quality", n_init=1, num_layers=2, random_state=0).fit(graph)
+    found, blurred = (adjusted_rand_score(rich.y, one.labels_) for one in (model, with_edges))
+    assert found > blurred + 0.1

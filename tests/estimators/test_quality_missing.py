@@ -9,7 +9,7 @@ from topic_graphs import topics
 from tvgnn import Graph, TVClustering
 from tvgnn.errors import ClusteringWarning
 from tvgnn.estimators.quality.directions import averaging_matrix, principal_components
-from tvgnn.estimators.quality.edges import neighbor_agreement, rewired, shuffled_columns
+from tvgnn.estimators.quality.edges import neighbor_agreement, rewired
 from tvgnn.estimators.quality.information import PartitionInformation
 from tvgnn.estimators.quality.preparation import FeaturePreparation, known_rows
 
@@ -126,7 +126,7 @@ def test_edges_left_aside_lend_nothing():
     rich = topics(nodes=400, words=120, clusters=3)
     random_edges = rewired(rich, np.random.RandomState(1)).adjacency()
     emptied, gone = _emptied(Graph.from_scipy(random_edges, x=rich.x, y=rich.y), 0.2)
-    with pytest.warns(ClusteringWarning, match="neither features nor neighbours|edges were left aside"):
+    with pytest.warns(ClusteringWarning, match="neither features nor neighbours|were left aside"):
         model = _fitted(emptied)
     assert model.choices_["over_edges"] is False
     assert model.choices_["nothing_known"] == gone.sum()
@@ -152,16 +152,6 @@ def test_means_are_of_those_that_are_known(graph):
     sums = means.sum(1)
     assert np.allclose(sums[sums > 0], 1, atol=1e-5)
     np.testing.assert_allclose(means, whole * known / (whole * known).sum(1, keepdims=True), rtol=1e-4, atol=1e-7)
-
-
-@pytest.mark.parametrize("dense", [False, True])
-def test_columns_are_dealt_out_among_the_known(graph, dense):
-    known = np.arange(300) % 3 > 0
-    x = sp.csr_array(sp.diags_array(known.astype(np.float32)) @ graph.x)
-    shuffled = shuffled_columns(x.toarray() if dense else x, np.random.RandomState(0), known)
-    shuffled = shuffled if dense else shuffled.toarray()
-    assert not shuffled[~known].any()
-    assert np.array_equal(np.sort(shuffled, axis=0), np.sort(x.toarray(), axis=0))
 
 
 def test_features_count_as_often_as_there_are_any(graph):

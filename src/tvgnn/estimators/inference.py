@@ -61,7 +61,7 @@ def store_results(estimator: TVClustering, inputs: NetworkInputs, result: Traini
     estimator.n_iter_, estimator.converged_ = result.n_iter, result.converged
     estimator.ms_per_epoch_ = 1000 * result.seconds / max(result.n_iter, 1)  # 0: k-means is left as it is
     if estimator.choices_.get("over_edges") is False:
-        found = f"neighbours hardly agree in their features, so the edges were left aside; {_BY_EDGES}"
+        found = f"edges join nodes as good as at random, so they were left aside; {_BY_EDGES}"
         warnings.warn(found, ClusteringWarning, stacklevel=3)
     unknown, nodes = estimator.choices_.get("nothing_known", 0), estimator.labels_.size
     if unknown > _UNKNOWN * nodes:

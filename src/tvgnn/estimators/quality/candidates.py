@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -19,9 +20,10 @@ from tvgnn.graph.adjacency import Adjacency
 from tvgnn.ops.gtv_step import gtv_step
 from tvgnn.ops.total_variation import total_variation
 
-__all__ = ["GRID", "Candidate", "Smoothing", "best_candidate", "clustered"]
+__all__ = ["GRID", "QUICK", "Candidate", "Smoothing", "best_candidate", "clustered"]
 
 GRID = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
+QUICK: dict[str, Any] = {"to_the_end": False, "starts": 5, "sample": 5_000}  # k-means where a glance will do
 _STARTS = 20  # of k-means for each amount of smoothing
 _SAMPLE = 20_000  # nodes on which the starts are compared; the winner goes on with all
 _WORTH_THREADS = 10_000_000  # products in a step; below, a second thread gains 13 % at most and may wait

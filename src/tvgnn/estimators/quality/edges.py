@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from tvgnn.estimators.quality.directions import averaging_matrix, highest_ratio
 from tvgnn.graph.graph import Graph
 
-__all__ = ["independent_share", "neighbor_agreement", "own_share", "rewired", "shuffled_columns", "without_edges"]
+__all__ = ["independent_share", "neighbor_agreement", "own_share", "rewired", "without_edges"]
 
 _RANK = 32  # components that are looked at; chance correlates neighbours in some of many
 _SAMPLE = 20_000  # edges whose ends are asked for common neighbours
@@ -117,21 +117,3 @@ def rewired(graph: Graph, random: np.random.RandomState) -> Graph:
 def without_edges(graph: Graph) -> Graph:
     """The nodes alone, without features."""
     return Graph.from_scipy(sp.csr_array(graph.adjacency().shape))
-
-
-def shuffled_columns(x: Any, random: np.random.RandomState, known: np.ndarray | None = None) -> Any:
-    """Features (N, F) with each column dealt out anew: the same values, nothing in common between columns.
-
-    With ``known``, (N,) bool, only among these rows; the others are 0.
-    """
-    if known is not None and not known.all():
-        rows = np.flatnonzero(known)
-        ones = np.ones(len(rows), np.float32), (rows, np.arange(len(rows)))
-        return sp.csr_array(ones, shape=(len(known), len(rows))) @ shuffled_columns(x[rows], random)
-    generator = np.random.default_rng(random.randint(2**31))
-    if not sp.issparse(x):
-        return generator.permuted(np.asarray(x), axis=0)
-    columns = sp.csc_array(x)
-    places = [generator.choice(x.shape[0], number, replace=False) for number in np.diff(columns.indptr)]
-    shuffled = (columns.data, np.concatenate([np.empty(0, np.int64), *places]), columns.indptr)
-    return sp.csr_array(sp.csc_array(shuffled, shape=x.shape))

@@ -9,30 +9,26 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.preprocessing import normalize
 
-from tvgnn.estimators.quality.candidates import GRID, Smoothing, clustered
+from tvgnn.estimators.quality.candidates import GRID, QUICK, Smoothing, clustered
 from tvgnn.estimators.quality.directions import (
     Directions,
-    mean_edge_weight,
     neighborhood_directions,
     principal_components,
 )
-from tvgnn.estimators.quality.edges import rewired, without_edges
+from tvgnn.estimators.quality.edges import without_edges
 from tvgnn.estimators.quality.information import PartitionInformation, edge_information
 from tvgnn.estimators.quality.missing import nodes_with_features, projected
 from tvgnn.graph.adjacency import Adjacency
 from tvgnn.graph.graph import Graph
-from tvgnn.models.smoothed_clustering import averaging_adjacency
 
 __all__ = ["PARTS", "SAMPLE", "HeldOutWords", "are_short_texts"]
 
 _SHORT = 20  # words; of graphs with longer texts none was seen whose nats prefer clusters of single words
 PARTS = 4  # of the vocabulary, each held out in turn
-_KMEANS: dict[str, Any] = {"to_the_end": False, "starts": 5, "sample": 5_000}  # quick ones
 SAMPLE = 20_000  # nodes whose words are looked at
 _FAR = (8, 24)  # numbers of GTV steps after which clusters are no longer those of single words
 _WORSE = 0.25  # share that edges and held-out words may say less than after those
 _BETTER = 1.1  # times as much of held-out words as without edges; over random ones it is up to 1.06
-_LINKED = 1.25  # times as much of the edges as of random ones; those that follow no topic have up to 1.06
 
 
 def are_short_texts(x: Any) -> bool:
@@ -127,29 +123,18 @@ class HeldOutWords:
         """Number of GTV steps after which edges and held-out words say most."""
         return GRID[int(self._nats(encoder, self._averaging, GRID).sum(1).argmax())]
 
-    def favor_edges(self, random: np.random.RandomState) -> bool:
-        """Whether partitions over edges say clearly more of held-out words than partitions of the nodes alone.
+    def favor_edges(self) -> bool:
+        """Whether partitions over edges say clearly more of held-out words than partitions of the nodes alone."""
+        nodes = without_edges(self._graph)
+        averaging = Adjacency.from_graph(nodes).to(self._averaging.indices.device)
+        alone = HeldOutWords(nodes, self._x, self._n_clusters, averaging, backend=self._backend, **self._options)
+        return self._most_of_words((GRID[1], *_FAR)) > _BETTER * alone._most_of_words((0,))
 
-        Or of edges than the same of edges whose ends are joined at ``random``, where words are too few to say.
-        """
-        words, edges = self._most((GRID[1], *_FAR))
-        by_chance = self._on(rewired(self._graph, random))
-        if edges > _LINKED * by_chance._most((GRID[1], *_FAR))[1]:
-            return True
-        return words > _BETTER * self._on(without_edges(self._graph))._most((0,))[0]
-
-    def _on(self, graph: Graph) -> HeldOutWords:
-        """The same texts with other edges."""
-        adjacency = Adjacency.from_graph(graph).to(self._averaging.indices.device)
-        averaging = averaging_adjacency(adjacency, mean_edge_weight(graph), self._options["loop_share"])
-        return HeldOutWords(graph, self._x, self._n_clusters, averaging, backend=self._backend, **self._options)
-
-    def _most(self, numbers: tuple[int, ...]) -> tuple[float, float]:
-        """Highest nats of words and of edges, over the encoders and numbers of steps."""
+    def _most_of_words(self, numbers: tuple[int, ...]) -> float:
         encoders = range(max((len(part.encoders) for part in self._parts), default=0))
-        nats = [self._nats(encoder, self._averaging, numbers).max(0) for encoder in encoders]
-        edges, words = np.max(nats, axis=0) if nats else (0.0, 0.0)
-        return float(words), float(edges)
+        return max(
+            (float(self._nats(encoder, self._averaging, numbers)[:, 1].max()) for encoder in encoders), default=0.0
+        )
 
     def _nats(self, encoder: int, averaging: Adjacency, numbers: tuple[int, ...]) -> np.ndarray:
         """Nats of all edges and of all words, by held-out ones, after each number of steps, (len(numbers), 2)."""
@@ -163,7 +148,7 @@ class HeldOutWords:
                 path.go_on(steps)
                 embedding = path.embedding(unit_rows=True)[2]
                 random = np.random.RandomState(0)  # the same nodes and starts, so that differences have less noise
-                labels = clustered(embedding, self._n_clusters, random, **_KMEANS)[1]
+                labels = clustered(embedding, self._n_clusters, random, **QUICK)[1]
                 edges = self._edge_share * edge_information(self._adjacency, labels, self._n_clusters)
                 words = part.share * part.information.feature_information(labels, self._n_clusters)
                 found[row] += edges / len(self._parts), words

@@ -9,7 +9,7 @@ import numpy as np
 
 from tvgnn.estimators.quality.candidates import Candidate
 
-__all__ = ["Member", "most_nats", "without_all_but_the_best_embeddings"]
+__all__ = ["Member", "without_all_but_the_best_embeddings"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,11 +30,6 @@ class Member:
     description: dict[str, Any]
     weight: np.ndarray
     candidate: Candidate | None
-
-
-def most_nats(members: list[Member]) -> float:
-    """What the partition explains that explains most."""
-    return max(float(member.description["nats"]) for member in members)
 
 
 def without_all_but_the_best_embeddings(members: list[Member]) -> list[Member]:

@@ -18,8 +18,7 @@ from tvgnn.training.loop import TrainingResult
 
 __all__ = ["fit_quality"]
 
-_DOUBTFUL = 0.15  # signal-to-noise ratio of neighbours below which the edges have to prove their worth
-_SHARED = 1.0  # signal-to-noise ratio of neighbours below which a node may count more than each of them
+_SHARED = 1.0  # signal-to-noise ratio of neighbours below which a node may count more than each of them, or alone
 _SELF_WEIGHTS = (1.0, 4.0, 16.0)  # then tried, in turn
 
 
@@ -54,8 +53,8 @@ def fit_quality(
     sample; and each step of the refinement looks at a batch of nodes and their neighbours.
 
     Where edges are drawn with little regard to the features, means over neighbours only blur these. So where neighbours
-    hardly agree, partitions over edges explain next to nothing beyond chance, and the nodes without their edges explain
-    clearly more (`Runs.blurred`), all runs are made without edges; not if the number of GTV steps is given.
+    differ more than they have in common, and partitions over edges explain hardly more of these than of edges joined at
+    random (`Runs.linked`), all runs are made without edges; not if the number of GTV steps is given.
 
     Where edges close many triangles, fewer of them say something of their own (`independent_share`). Only that share
     of their nats counts, and the more a node counts itself: members of a clique, which all have the same mean, would be
@@ -92,13 +91,12 @@ def fit_quality(
     with threadpool_limits(torch.get_num_threads()):
         runs.see(random)
         neighbors = runs.neighbor_agreement(random)
-        runs.loop_share = own_share(runs.edge_share, neighbors)
-        doubtful = parameters["num_layers"] is None and neighbors is not None and neighbors < _DOUBTFUL
-        held_out = runs.words_held_out()
-        favored = doubtful and held_out is not None and held_out.favor_edges(random)
-        over_edges = favored or not (doubtful and runs.blurred(random))
-        runs.held_out = held_out if over_edges else None
         apart = neighbors is not None and neighbors < _SHARED
+        linked = not apart or parameters["num_layers"] is not None or runs.linked()
+        runs.loop_share = own_share(runs.edge_share, neighbors)
+        held_out = runs.words_held_out()
+        over_edges = linked or (held_out is not None and held_out.favor_edges())
+        runs.held_out = held_out if over_edges else None
         weights = _SELF_WEIGHTS if apart and over_edges else (1.0,)
         members = runs.members(random, parameters["n_init"], weights, over_edges=over_edges)
         labels, agreement = agreed_labels([member.log_probabilities for member in members])

@@ -15,7 +15,7 @@ from torch import nn
 
 from tvgnn.estimators.quality.agreement import set_discriminant
 from tvgnn.estimators.quality.batches import NodeBatches
-from tvgnn.estimators.quality.candidates import Candidate, best_candidate
+from tvgnn.estimators.quality.candidates import QUICK, Candidate, Smoothing, best_candidate, clustered
 from tvgnn.estimators.quality.directions import (
     Directions,
     mean_edge_weight,
@@ -26,12 +26,11 @@ from tvgnn.estimators.quality.edges import (
     independent_share,
     neighbor_agreement,
     rewired,
-    shuffled_columns,
     without_edges,
 )
 from tvgnn.estimators.quality.held_out import HeldOutWords, are_short_texts
-from tvgnn.estimators.quality.information import PartitionInformation
-from tvgnn.estimators.quality.members import Member, most_nats, without_all_but_the_best_embeddings
+from tvgnn.estimators.quality.information import PartitionInformation, edge_information
+from tvgnn.estimators.quality.members import Member, without_all_but_the_best_embeddings
 from tvgnn.estimators.quality.missing import Projected, nodes_with_features, projected
 from tvgnn.estimators.quality.refinement import refine, soft_kmeans
 from tvgnn.graph.adjacency import Adjacency
@@ -46,8 +45,10 @@ from tvgnn.models.smoothed_clustering import (
 
 __all__ = ["Runs"]
 
-_LITTLE = 0.15  # share of what partitions over edges explain; what exceeds chance by less is next to nothing
-_CLEARLY = 2.0  # times as much, which the nodes without edges have to say for the edges to be left aside
+_LINKED = 1.15  # times as much as of random edges; those that follow neither features nor communities have less
+_STEPS = 2, 4, 8  # GTV steps; few for edges that follow the features, more for such as make communities
+_REWIRINGS, _MANY_NODES = 3, 10_000  # of how many edges joined at random; in so many nodes chance hardly differs
+_FEWEST = 50  # nodes, with fewer of which edges joined at random explain as much
 _MORE = 0.01  # the share that the next weight has to explain more; repeated runs differ by as much
 _ENOUGH = 50  # nodes for each cluster; with fewer, chance decides what is compared
 
@@ -63,7 +64,6 @@ class Runs:
         parameters: dict[str, Any],
         device: str,
         backend: str,
-        edge_share: float | None = None,
     ) -> None:
         self.graph, self.x, self.n_clusters, self.parameters = graph, x, n_clusters, parameters
         self.device, self.backend = device, backend
@@ -75,7 +75,7 @@ class Runs:
         self.unknown = 0  # nodes that have neither features nor a way to any
         self.adjacency = Adjacency.from_graph(graph).to(device)
         self.loop = mean_edge_weight(graph)
-        self.edge_share = independent_share(graph) if edge_share is None else edge_share
+        self.edge_share = independent_share(graph)
         self.loop_share = 0.0
         self.information: PartitionInformation
         self.basis = self.reduced = np.empty((0, 0), np.float32)
@@ -94,7 +94,7 @@ class Runs:
         members: list[Member] = []
         weights: defaultdict[int, tuple[float, ...]] = defaultdict(lambda: self_weights)
         for run_number in range(number):
-            if run_number > 0 or not self.basis.size:
+            if run_number > 0:
                 self.see(random)
             run = list(self._members(random, over_edges, weights))
             weights.update({one.rank: (one.description["self_weight"],) for one in run})
@@ -124,48 +124,38 @@ class Runs:
             backend=self.backend,
         )
 
-    def blurred(self, random: np.random.RandomState) -> bool:
-        """Whether a run over edges tells next to nothing beyond chance, and one without edges clearly more, in nats.
+    def linked(self) -> bool:
+        """Whether partitions over edges explain clearly more of these than of as many that join nodes at random.
 
-        Chance, by which partitions of noise explain something too, is what one run finds on edges whose ends are joined
-        at random, and on columns dealt out anew. All edges count here, as those that were joined at random close no
-        triangles.
+        Partitions of noise explain something too, and what smoothing makes alike explains the more of the edges that it
+        went along. So chance is what the same gives on edges whose ends are joined at random.
         """
-        if self.graph.num_nodes < _ENOUGH * self.n_clusters:
-            return False
-        if self.edge_share < 1:
-            same = self._at_face_value()
-            self._let_components_go()
-            return same.blurred(random)
-        found = most_nats(self.members(random, 1))
-        self._let_components_go()
-        rest = self.x, self.n_clusters, self.parameters, self.device, self.backend, self.edge_share
-        over = found - most_nats(Runs(rewired(self.graph, random), *rest).members(random, 1))
-        if over > _LITTLE * found:
-            return False
-        alone = most_nats(self.members(random, 1, over_edges=False))
-        self._let_components_go()
-        alone -= most_nats(self._with_columns_dealt_out(random).members(random, 1, over_edges=False))
-        return alone > _CLEARLY * max(over, 0)
+        if self.graph.num_nodes < _FEWEST:
+            return True
+        random = np.random.RandomState(0)  # of its own, as this is no part of the runs
+        found = self._explained_edges()
+        rewirings = _REWIRINGS if self.graph.num_nodes < _MANY_NODES else 1
+        chance = [self._over(rewired(self.graph, random))._explained_edges() for _ in range(rewirings)]
+        return found >= _LINKED * float(np.mean(chance))  # both are 0 in constant features
 
-    def _at_face_value(self) -> Runs:
-        """The same with all edges counted in full."""
-        fit = copy(self)
-        fit.edge_share, fit.loop_share, fit.information = 1.0, 0.0, copy(self.information)
-        fit.information.edge_share = 1.0
-        return fit
+    def _explained_edges(self) -> float:
+        """Nats of edges that quickly found partitions explain, of the best rank after each number of steps."""
+        nats = np.zeros(len(_STEPS))
+        for encoder in self.encoders(self.graph):
+            seen = self._projected(encoder, self.adjacency)
+            path = Smoothing(seen, encoder.ratios, self._averaging(1.0), self.backend)
+            for place, steps in enumerate(_STEPS):
+                path.go_on(steps)
+                random = np.random.RandomState(0)  # the same starts, so that differences have less noise
+                labels = clustered(path.embedding(unit_rows=True)[2], self.n_clusters, random, **QUICK)[1]
+                nats[place] = max(nats[place], edge_information(self.graph.adjacency(), labels, self.n_clusters))
+        return float(nats.sum())
 
-    def _let_components_go(self) -> None:
-        """Make room for another fit; the next run finds components anew."""
-        self.basis = self.reduced = np.empty((0, 0), np.float32)
-        del self.information
-
-    def _with_columns_dealt_out(self, random: np.random.RandomState) -> Runs:
-        """The same with features that have nothing in common, whose components are still to be found."""
-        fit = copy(self)
-        fit.x, fit.basis = shuffled_columns(self.x, random, self.known), np.empty((0, 0), np.float32)
-        fit.known = nodes_with_features(fit.x)
-        return fit
+    def _over(self, graph: Graph) -> Runs:
+        """The same features over other edges."""
+        other = copy(self)
+        other.graph, other.adjacency = graph, Adjacency.from_graph(graph).to(self.device)
+        return other
 
     def see(self, random: np.random.RandomState) -> None:
         """Find principal components anew, those of a batch of the nodes where there are batches."""
@@ -231,7 +221,7 @@ class Runs:
         """
         steps = self.steps.get(encoder.rank, self.parameters["num_layers"]) if over_edges else 0
         edges = None if steps == 0 else self.adjacency
-        seen = projected(self.x, encoder, self.known, edges, device=self.device, backend=self.backend)
+        seen = self._projected(encoder, edges)
         self.unknown = 0 if seen.reached is None else int((~seen.reached).sum())
         best = self._smoothed(seen, encoder, self_weights[0], steps, random)
         if self.held_out is not None and self._contradicted(place, best[0]):
@@ -243,6 +233,9 @@ class Runs:
                 break
             best = found
         return best
+
+    def _projected(self, encoder: Directions, edges: Adjacency | None) -> Projected:
+        return projected(self.x, encoder, self.known, edges, device=self.device, backend=self.backend)
 
     def _contradicted(self, place: int, found: Candidate) -> bool:
         if self.held_out is None:
