@@ -104,7 +104,7 @@ def titles(view):
         ({"assignments": soft(np.repeat([0, 1, 2], 5), 3, 0.55)}, "not sharp: 55 % on average"),
         (
             {"metrics": {"choices": {"over_edges": False, "neighbor_agreement": 0.01}}},
-            "Neighbours hardly agree in their features, so the clusters are of the features alone",
+            "Edges join nodes as good as at random, so the clusters are of the features alone",
         ),
         ({"metrics": {"choices": {"over_edges": True, "neighbor_agreement": 0.01}}}, "Neighbours hardly agree"),
         ({"metrics": {"modularity": 0.1}}, "few more edges than chance would give them (modularity 0.10)"),

@@ -9,6 +9,7 @@ from sklearn.utils import check_random_state
 from threadpoolctl import threadpool_limits
 
 from tvgnn.estimators.quality.agreement import agreed_labels
+from tvgnn.estimators.quality.categories import category_columns
 from tvgnn.estimators.quality.edges import own_share
 from tvgnn.estimators.quality.ordering import in_order_of_locality
 from tvgnn.estimators.quality.runs import Runs
@@ -85,8 +86,9 @@ def fit_quality(
             f"expected batch_size >= n_clusters, got batch_size={batch_size} and n_clusters={n_clusters}; take 50 "
             "nodes a cluster or more, and as many as memory lets you, such as 50000"
         )
+    categories = category_columns(graph.x)
     graph, x = in_order_of_locality(graph, x, parameters["hidden_channels"])
-    runs = Runs(graph, x, n_clusters, parameters, device, backend)
+    runs = Runs(graph, x, n_clusters, parameters, device, backend, categories)
     random = check_random_state(random_state)
     with threadpool_limits(torch.get_num_threads()):
         runs.see(random)
@@ -107,6 +109,7 @@ def fit_quality(
         "views": [view.description for view in views],
         "over_edges": over_edges,
         "steps_by_held_out_words": sorted(runs.steps),
+        "categories": len(categories),
         "missing_features": graph.num_nodes - runs.number_known,
         "nothing_known": runs.unknown,
         "neighbor_agreement": None if neighbors is None else round(neighbors, 4),

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from typing import Any, cast
 
 import numpy as np
+import scipy.sparse as sp
 import torch
 from sklearn.utils.random import sample_without_replacement
 from torch import nn
@@ -54,7 +55,13 @@ _ENOUGH = 50  # nodes for each cluster; with fewer, chance decides what is compa
 
 
 class Runs:
-    """What the runs on one graph share."""
+    """What the runs on one graph share.
+
+    Parameters:
+        graph, x, n_clusters, parameters, device, backend: as `fit_quality` has them.
+        categories: see `category_columns`.
+
+    """
 
     def __init__(
         self,
@@ -64,9 +71,10 @@ class Runs:
         parameters: dict[str, Any],
         device: str,
         backend: str,
+        categories: Sequence[np.ndarray] = (),
     ) -> None:
         self.graph, self.x, self.n_clusters, self.parameters = graph, x, n_clusters, parameters
-        self.device, self.backend = device, backend
+        self.device, self.backend, self.categories = device, backend, categories
         self.batch_size: int | None = parameters["batch_size"]
         if self.batch_size is not None and self.batch_size >= graph.num_nodes:
             self.batch_size = None
@@ -166,7 +174,12 @@ class Runs:
         rows = self.x if self.nodes is None else self.x[self.nodes]
         self.basis, self.reduced = principal_components(rows, random)
         self.information = PartitionInformation(
-            self.graph.adjacency(), self.reduced, self.nodes, self.edge_share, self.number_known
+            self.graph.adjacency(),
+            self.reduced,
+            self.nodes,
+            self.edge_share,
+            self.number_known,
+            [rows[:, columns].toarray() if sp.issparse(rows) else rows[:, columns] for columns in self.categories],
         )
 
     @property

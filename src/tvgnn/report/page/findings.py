@@ -78,7 +78,7 @@ def _unshared(view: ClusteringView) -> Finding | None:
     by_edges = "For clusters of the edges alone, leave the features out (--structural-features spectral)."
     if choices.get("over_edges") is False:
         return Finding(
-            "Neighbours hardly agree in their features, so the clusters are of the features alone",
+            "Edges join nodes as good as at random, so the clusters are of the features alone",
             f"Look whether the edges belong to these nodes: a file in another order looks like this. {by_edges}",
         )
     if agreement is None or agreement >= _UNSHARED:

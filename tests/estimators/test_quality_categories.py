@@ -1,0 +1,104 @@
+"""Categories of a table: what a partition only repeats is no finding."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.datasets import load_digits
+from sklearn.metrics import adjusted_rand_score
+
+from tvgnn import Graph, TVClustering
+from tvgnn.estimators.quality import recipe
+from tvgnn.estimators.quality.categories import category_columns
+from tvgnn.estimators.quality.information import PartitionInformation
+
+
+def _columns(x):
+    return [columns.tolist() for columns in category_columns(x)]
+
+
+@pytest.fixture(scope="module")
+def table():
+    """Four classes that four columns and half of the edges say a little about, and two categories that say nothing."""
+    random = np.random.default_rng(4)
+    y = random.integers(0, 4, 900)
+    levels = [np.eye(8)[random.integers(0, 8, 900)] for _ in range(2)]
+    measured = 0.5 * random.normal(size=(4, 4))[y] + random.normal(size=(900, 4))
+    sources, anywhere = random.integers(0, 900, (2, 3600))
+    order, sizes = np.argsort(y, kind="stable"), np.bincount(y)
+    alike = order[np.searchsorted(y[order], y[sources]) + (random.random(3600) * sizes[y[sources]]).astype(int)]
+    edges = np.stack([sources, np.where(random.random(3600) < 0.5, alike, anywhere)])
+    x = np.hstack([*levels, np.exp(measured)]).astype(np.float32)
+    return Graph.from_edge_index(edges, num_nodes=900, x=x, y=y)
+
+
+def _fitted(graph):
+    return TVClustering(4, preset="quality", n_init=1, random_state=0).fit(graph)
+
+
+def test_a_category_is_not_repeated(table, monkeypatch):
+    model = _fitted(table)
+    assert model.choices_["categories"] == 2
+    assert adjusted_rand_score(table.y, model.labels_) > 0.25
+    monkeypatch.setattr(recipe, "category_columns", lambda x: [])
+    assert adjusted_rand_score(table.y, _fitted(table).labels_) < 0.05
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_dummies_side_by_side_are_a_category(sparse):
+    random = np.random.default_rng(0)
+    color, size, member = (
+        np.eye(3)[random.integers(0, 3, 80)],
+        np.eye(4)[random.integers(0, 4, 80)],
+        random.random(80) < 0.5,
+    )
+    price = random.gamma(2, 30, (80, 2))
+    x = np.hstack([color, price[:, :1], size, member[:, None], price[:, 1:]])
+    given = sp.csr_array(x) if sparse else x
+    assert _columns(given) == [[0, 1, 2], [4, 5, 6, 7], [8]]
+    alone = np.hstack([color, size])
+    assert _columns(sp.csr_array(alone) if sparse else alone) == [[0, 1, 2], [3, 4, 5, 6]]
+
+
+def test_a_level_that_is_left_out_leaves_a_category():
+    random = np.random.default_rng(0)
+    without_first = np.eye(4)[random.integers(0, 4, 80), 1:]
+    assert _columns(np.hstack([without_first, random.normal(size=(80, 2))])) == [[0, 1, 2]]
+
+
+@pytest.mark.parametrize("equal_rows", [False, True])
+def test_words_are_no_categories(equal_rows):
+    random = np.random.default_rng(0)
+    x = (random.random((100, 40)) < 0.1).astype(float)
+    if equal_rows:
+        x = np.zeros((100, 40))
+        for row in x:
+            row[random.choice(40, 4, replace=False)] = 1
+    assert _columns(x) == _columns(sp.csr_array(x)) == []
+
+
+def test_codes_have_few_values_that_occur_often():
+    random = np.random.default_rng(0)
+    x = np.stack(
+        [random.integers(0, 5, 400), random.normal(size=400), random.integers(0, 60, 400), np.ones(400)], axis=1
+    )
+    assert _columns(x) == [[0]]
+    assert _columns(x[:80]) == []  # 16 rows a value: may be rounded
+    assert _columns(sp.csr_array(x)) == []
+    assert _columns(np.zeros((0, 3))) == _columns(np.zeros((4, 0))) == []
+
+
+def test_pictures_have_no_categories():
+    assert _columns(load_digits().data) == []
+
+
+def test_what_is_said_of_the_best_explained_category_does_not_count(table):
+    x = table.x - table.x.mean(0)
+    categories = [x[:, :8], x[:, 8:16]]
+    plain = PartitionInformation(table.adjacency(), x)
+    fair = PartitionInformation(table.adjacency(), x, categories=categories)
+    alone = [PartitionInformation(table.adjacency(), one).feature_information(table.y, 4) for one in categories]
+    expected = plain.feature_information(table.y, 4) - max(alone)
+    assert fair.feature_information(table.y, 4) == pytest.approx(expected)
+    repeated = table.x[:, :8].argmax(1) % 4
+    assert plain.feature_information(repeated, 4) > plain.feature_information(table.y, 4)
+    assert fair.feature_information(repeated, 4) < fair.feature_information(table.y, 4)
