@@ -160,3 +160,15 @@ def test_features_count_as_often_as_there_are_any(graph):
     all_nodes = PartitionInformation(graph.adjacency(), x[nodes], nodes).feature_information(graph.y, 3)
     theirs = PartitionInformation(graph.adjacency(), x[nodes], nodes, number=100).feature_information(graph.y, 3)
     assert theirs == pytest.approx(all_nodes / 3)
+
+
+def test_who_has_none_of_few_tags_says_something_by_that():
+    """In fewer than 32 columns the network takes zeros for what they are, as the runs did."""
+    tags = topics(nodes=300, words=20, seed=3)
+    assert (np.diff(tags.x.indptr) == 0).any()
+    model = _fitted(tags)
+    assert model.choices_["missing_features"] == 0
+    assert not model.model_.config.propagate_missing
+    nobody = np.diff(tags.x.indptr) == 0
+    alone = Graph.from_edge_index(np.zeros((2, 0), np.int64), num_nodes=int(nobody.sum()), x=tags.x[nobody])
+    assert model.transform(alone).any()  # not the mean, of which nothing is known

@@ -21,8 +21,8 @@ def category_columns(x: Any) -> list[np.ndarray]:
     """Columns of each category of a table: dummies that stand side by side, of which no row has two, or one code.
 
     Dummies have measurements beside them (`are_mixed`), or nothing else and one level of each category in every row:
-    words of documents are no categories. Codes are columns of at most 32 different values that each
-    occur often, as of classes of age; those of pictures are none.
+    words of documents are no categories. Codes are columns of at most 32 different values that occur often, as of
+    classes of age; those of pictures are none.
 
     Parameters:
         x: (N, F) features as given, dense or CSR.
@@ -57,16 +57,15 @@ def _number(values: np.ndarray) -> int:
 def _dummies(x: Any) -> list[np.ndarray]:
     """Dummies of each category."""
     dummies = dummy_columns(x)
-    ones = sp.csc_array(x) if dummies.any() and (_has_equal_rows(x) if dummies.all() else are_mixed(x)) else None
-    if ones is None:
+    if not dummies.any() or not (_has_equal_rows(x) if dummies.all() else are_mixed(x)):
         return []
+    ones = sp.csc_array(x, copy=True)
+    ones.eliminate_zeros()
     found: list[list[int]] = [[]]
     seen = np.zeros(x.shape[0], bool)  # rows that have a level of the category so far
     complete = []
     for column in np.flatnonzero(dummies):
-        rows = ones.indices[ones.indptr[column] : ones.indptr[column + 1]]
-        rows = rows[ones.data[ones.indptr[column] : ones.indptr[column + 1]] != 0]
-        last = found[-1]
+        rows, last = ones.indices[ones.indptr[column] : ones.indptr[column + 1]], found[-1]
         if last and (last[-1] != column - 1 or seen[rows].any() or seen.all()):
             complete.append(bool(seen.all()))
             found.append([])

@@ -10,11 +10,7 @@ import scipy.sparse as sp
 from sklearn.preprocessing import normalize
 
 from tvgnn.estimators.quality.candidates import GRID, QUICK, Smoothing, clustered
-from tvgnn.estimators.quality.directions import (
-    Directions,
-    neighborhood_directions,
-    principal_components,
-)
+from tvgnn.estimators.quality.directions import Directions, neighborhood_directions, principal_components
 from tvgnn.estimators.quality.edges import without_edges
 from tvgnn.estimators.quality.information import PartitionInformation, edge_information
 from tvgnn.estimators.quality.missing import nodes_with_features, projected

@@ -16,14 +16,14 @@ from tvgnn.estimators.intensity_features import are_intensities
 from tvgnn.estimators.mixed_features import are_mixed, dummy_columns
 from tvgnn.graph._normalize import normalize_rows
 
-__all__ = ["STEPS", "FeaturePreparation", "arrays_of_steps", "choose_steps", "known_rows"]
+__all__ = ["MANY_COLUMNS", "STEPS", "FeaturePreparation", "arrays_of_steps", "choose_steps", "known_rows"]
 
 STEPS = ("log1p", "idf", "smooth-idf", "standardize", "standardize-numeric", "common-scale", "l1", "l2")
 _CENTRING = {"standardize", "standardize-numeric", "common-scale"}
 _ONE_OF = {"idf", "smooth-idf", *_CENTRING}  # each has a scale for every column
 _FAIR = 0.5  # deviation of a dummy that is 1 in half of the rows
 _WEIGHTED_SLOPE = 0.5  # half way between raw counts (0) and values that carry the IDF already (1)
-_MANY_COLUMNS = 32  # in which a row of zeros is no measurement, but one that is missing
+MANY_COLUMNS = 32  # in which a row of zeros is no measurement, but one that is missing
 _FEWEST_ROWS = 5  # a column seen in fewer rows says little about the mean of its values
 
 
@@ -183,7 +183,7 @@ def choose_steps(x: Any) -> tuple[str, ...]:
 
 def known_rows(x: Any) -> np.ndarray:
     """Which rows of x (N, F), dense or CSR, say anything, (N,) bool: all in few columns, or those not all zero."""
-    if x.shape[1] < _MANY_COLUMNS:
+    if x.shape[1] < MANY_COLUMNS:
         return np.ones(x.shape[0], bool)
     if not sp.issparse(x):
         return np.asarray((x != 0).any(1))

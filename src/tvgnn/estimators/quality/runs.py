@@ -33,6 +33,7 @@ from tvgnn.estimators.quality.held_out import HeldOutWords, are_short_texts
 from tvgnn.estimators.quality.information import PartitionInformation, edge_information
 from tvgnn.estimators.quality.members import Member, without_all_but_the_best_embeddings
 from tvgnn.estimators.quality.missing import Projected, nodes_with_features, projected
+from tvgnn.estimators.quality.preparation import MANY_COLUMNS
 from tvgnn.estimators.quality.refinement import refine, soft_kmeans
 from tvgnn.graph.adjacency import Adjacency
 from tvgnn.graph.graph import Graph
@@ -314,7 +315,7 @@ class Runs:
             ),
             loop_weight=self.loop,
             loop_share=self.loop_share,
-            propagate_missing=True,
+            propagate_missing=self.x.shape[1] >= MANY_COLUMNS,
             totvar_coeff=self.parameters["totvar_coeff"],
             balance_coeff=self.parameters["balance_coeff"],
         )
