@@ -233,7 +233,7 @@ class TVClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         -----
         ClusteringWarning
             Fewer clusters than asked for are in use; or ``"quality"`` left the edges aside, which say nothing about the
-            features, or knows nothing of some nodes, which have neither features nor neighbours with any.
+            features, or knows nothing of some nodes, from which no edges lead to any features.
 
         """
         start = time.perf_counter()

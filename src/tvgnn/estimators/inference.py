@@ -65,9 +65,13 @@ def store_results(estimator: TVClustering, inputs: NetworkInputs, result: Traini
         warnings.warn(found, ClusteringWarning, stacklevel=3)
     unknown, nodes = estimator.choices_.get("nothing_known", 0), estimator.labels_.size
     if unknown > _UNKNOWN * nodes:
+        aside = estimator.choices_.get("over_edges") is False
+        why = (
+            "no features, and no edges that lend them any" if aside else "neither features nor a way to any over edges"
+        )
         found = (
-            f"{unknown} of {nodes} nodes have neither features nor neighbours with any; all are in the cluster of the "
-            "mean node, which says nothing about them; leave them out, or add features or edges"
+            f"{unknown} of {nodes} nodes have {why}; all are in the cluster of the mean node, which says nothing about "
+            "them; leave them out, or add features or edges"
         )
         warnings.warn(found, ClusteringWarning, stacklevel=3)
     if estimator.n_clusters_found_ < estimator.n_clusters:

@@ -187,6 +187,8 @@ def known_rows(x: Any) -> np.ndarray:
         return np.ones(x.shape[0], bool)
     if not sp.issparse(x):
         return np.asarray((x != 0).any(1))
+    if x.data.all():  # no stored zeros, as in a `Graph`
+        return np.diff(x.indptr) > 0
     rows = np.repeat(np.arange(x.shape[0]), np.diff(x.indptr))
     return np.bincount(rows[x.data != 0], minlength=x.shape[0]) > 0
 

@@ -23,12 +23,7 @@ from tvgnn.estimators.quality.directions import (
     neighborhood_directions,
     principal_components,
 )
-from tvgnn.estimators.quality.edges import (
-    independent_share,
-    neighbor_agreement,
-    rewired,
-    without_edges,
-)
+from tvgnn.estimators.quality.edges import independent_share, neighbor_agreement, rewired, without_edges
 from tvgnn.estimators.quality.held_out import HeldOutWords, are_short_texts
 from tvgnn.estimators.quality.information import PartitionInformation, edge_information
 from tvgnn.estimators.quality.members import Member, without_all_but_the_best_embeddings
@@ -137,7 +132,8 @@ class Runs:
         """Whether partitions over edges explain clearly more of these than of as many that join nodes at random.
 
         Partitions of noise explain something too, and what smoothing makes alike explains the more of the edges that it
-        went along. So chance is what the same gives on edges whose ends are joined at random.
+        went along. So chance is what the same gives on edges whose ends are joined at random. These close hardly any
+        triangles, so this is asked before `loop_share` is set.
         """
         if self.graph.num_nodes < _FEWEST:
             return True
