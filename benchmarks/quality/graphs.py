@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.spatial import cKDTree
 
+from benchmarks.quality.airports import simulate_airports
 from benchmarks.quality.matched import Margins, matched_settings, simulate_like
 from benchmarks.quality.packages import joint_network, package_network, with_word_vectors, without_some_words
 from benchmarks.quality.rows import TableSettings, rows, simulate_cells, simulate_table
@@ -24,6 +25,7 @@ _PACKAGES = {
     "vectors": with_word_vectors,
     "joint": joint_network,
     "missing": without_some_words,
+    "edges": lambda graph: graph.with_structural_features("spectral", n_clusters=graph.num_classes),
 }
 _DRAWN = {
     "citations": CitationSettings.draw,
@@ -47,10 +49,10 @@ def problem(name: str, seed: int, mirror: str | None = None) -> Problem:
     few words; ``texts-foldoc``, ``texts-verbs``, ``texts-nouns`` and ``texts-debian`` are real ones of such
     (`benchmarks.quality.short_texts`). ``package-NAME`` is the network of an installed Python package, ``vectors-NAME``
     the same with word vectors for words, ``joint-NAME`` the same with edges between what is mentioned together,
-    ``missing-NAME`` the same of which two in five nodes have no words.
+    ``missing-NAME`` the same of which two in five nodes have no words, ``edges-NAME`` the same without any words.
     ``rows-NAME`` has no edges (`benchmarks.quality.rows`), and
     ``table-NUMBER`` measurements and categories; ``cells-NUMBER`` are counts of genes, ``logcells-NUMBER`` their
-    logarithms as scanpy makes them, without edges too.
+    logarithms as scanpy makes them, without edges too. ``airports-NUMBER`` have one-hot degrees for features.
 
     The number stands for the settings, of those like a graph from the best match on.
 
@@ -80,6 +82,9 @@ def problem(name: str, seed: int, mirror: str | None = None) -> Problem:
         if match[1]:
             shares = graph.x / graph.x.sum(1, keepdims=True)
             graph = Graph.from_scipy(graph.adjacency(), x=np.log1p(1e4 * shares), y=graph.y)
+        return Problem(graph, graph.num_classes)
+    if match := re.fullmatch(r"airports-(\d+)", name):
+        graph = simulate_airports(int(match[1]))
         return Problem(graph, graph.num_classes)
     if name.startswith("rows-"):
         graph = rows(name.removeprefix("rows-"))

@@ -12,6 +12,7 @@ from sklearn.utils.extmath import randomized_svd
 
 from benchmarks.baselines import pyagc
 from tvgnn import Graph
+from tvgnn.baselines import BASELINES
 from tvgnn.errors import DataError
 from tvgnn.estimators.quality.directions import averaging_matrix
 from tvgnn.estimators.quality.preparation import FeaturePreparation
@@ -69,9 +70,20 @@ def _spectral(graph: Graph, n_clusters: int, seed: int) -> np.ndarray:
         return np.asarray(model.fit_predict(adjacency))
 
 
+def _baseline(name: str) -> Callable[[Graph, int, int], np.ndarray]:
+    """One of the project's baselines that look at the graph alone."""
+
+    def labels(graph: Graph, n_clusters: int, seed: int) -> np.ndarray:
+        return np.asarray(BASELINES[name](n_clusters, random_state=seed).fit(graph).labels_)
+
+    return labels
+
+
 OTHERS = {
     "k-means of features": _of_averages(0),
     "averages, k-means": _of_averages(8),
     "spectral clustering": _spectral,
+    "regularised spectral": _baseline("spectral"),
+    "NetMF": _baseline("netmf"),
     **pyagc.METHODS,
 }

@@ -99,6 +99,7 @@ VARIANTS = {
     "bags and measurements only": Variant(_ONE_RUN, _bags_and_measurements_only),
     "zeros for missing features": Variant(_ONE_RUN, _zeros_for_missing_features),
     "categories as other columns": Variant(_ONE_RUN, lambda: patch.object(recipe, "category_columns", lambda _: [])),
+    "nats of spectral features": Variant(_ONE_RUN, lambda: patch.object(recipe, "origin_of_features", lambda *_: None)),
     "columns standardised": Variant(_ONE_RUN | {"feature_norm": "standardize"}),
     "discriminants fitted once": Variant(_ONE_RUN, lambda: patch.object(runs, "set_discriminant", _fitted_once)),
     "paper, 300 epochs": Variant({"preset": "paper", "max_iter": 300}),

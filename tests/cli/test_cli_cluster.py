@@ -123,6 +123,16 @@ def test_every_format_of_edges_is_the_same_graph(tvgnn, tmp_path, suffix):
     assert "note: features: spectral, dim=3" in result.err
 
 
+def test_many_clusters_have_a_spectral_column_each(tvgnn, tmp_path):
+    pairs = [(i, (i + step) % 60) for i in range(60) for step in (1, 2)]
+    (tmp_path / "e.csv").write_text("".join(f"{i},{j}\n" for i, j in pairs))
+    arguments = ("cluster", "--edges", "e.csv", "--structural-features", "spectral", "-k", "20", *SMALL)
+    assert tvgnn(*arguments, "--out", "out").code == 0
+    assert metrics_of(tmp_path / "out")["n_features"] == 20
+    assert tvgnn(*arguments, "--structural-dim", "5", "--out", "few").code == 0
+    assert metrics_of(tmp_path / "few")["n_features"] == 5
+
+
 @pytest.mark.parametrize("suffix", [".npy", ".npz", ".mtx"])
 def test_features_in_node_order(tvgnn, tmp_path, suffix):
     edges = write_edges(tmp_path, ".csv")

@@ -193,9 +193,9 @@ class TestFit:
         seen = []
         original = Runs.__init__
 
-        def recorded(self, graph, *arguments):
+        def recorded(self, graph, *arguments, **options):
             seen.append(graph)
-            original(self, graph, *arguments)
+            original(self, graph, *arguments, **options)
 
         monkeypatch.setattr(Runs, "__init__", recorded)
         monkeypatch.setattr(ordering, "_WORTH_ORDERING", 0)

@@ -6,6 +6,7 @@ import scipy.sparse as sp
 import torch
 
 from tvgnn import Graph, TVClustering
+from tvgnn.errors import ClusteringWarning
 from tvgnn.estimators.quality import candidates
 from tvgnn.graph.adjacency import Adjacency
 
@@ -28,7 +29,9 @@ def test_cliques_in_a_chain_are_found_from_the_graph_alone(number, size, seed):
 
 
 def test_one_column_each_node_keeps_what_the_edges_say():
-    labels = TVClustering(2, preset="quality", random_state=0).fit_predict(np.eye(8), adjacency=_chain_of_cliques(2, 4))
+    model = TVClustering(2, preset="quality", random_state=0)
+    with pytest.warns(ClusteringWarning, match="no two nodes have a feature in common"):
+        labels = model.fit_predict(np.eye(8), adjacency=_chain_of_cliques(2, 4))
     assert labels[:4].tolist() == [labels[0]] * 4
     assert labels[4:].tolist() == [1 - labels[0]] * 4
 

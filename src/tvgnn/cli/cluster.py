@@ -56,11 +56,13 @@ def cluster(
     if preset is None:
         preset = "paper" if source.dataset is not None else preset_without_name(model.parameters())
     given = source.read(preset, model.scaling)
-    name, graph = given.name, given.graph
-    if n_clusters is None and not graph.num_classes:
+    classes = given.graph.num_classes
+    if n_clusters is None and not classes:
         raise ValueError("expected the number of clusters, got no known classes to count; pass -k")
-    k = n_clusters or graph.num_classes
+    k = n_clusters or classes
     given.check_n_clusters(k)
+    given = source.for_clusters(given, k)
+    name, graph = given.name, given.graph
     set_threads(model.threads)
     resolve_device(model.device)
     notes = graph_notes(graph.report)

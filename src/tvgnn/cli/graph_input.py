@@ -209,6 +209,13 @@ class GraphInput:
             )
         return read
 
+    def for_clusters(self, given: ReadGraph, n_clusters: int) -> ReadGraph:
+        """Return what was read, with as many spectral features as so many clusters need unless a number was given."""
+        kind, graph = self.structural_features, given.graph
+        if kind is None or self.structural_dim is not None or graph.num_features >= n_clusters:
+            return given
+        return given._replace(graph=graph.with_structural_features(kind.value, n_clusters=n_clusters))
+
     def context(self, given: ReadGraph) -> RunContext:
         """Return what is known of the nodes besides the model."""
         from tvgnn.cli.run import run_context

@@ -78,7 +78,8 @@ class TVClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
     knn_weights : {"connectivity", "heat_kernel"}, default="connectivity"
         Weights of those edges, see there. These three are refused where a graph is given.
     features : {"spectral", "degree", "ones"}, default=None
-        Features computed from a graph that has none, see `tvgnn.Graph.with_structural_features`.
+        Features computed from a graph that has none, see `tvgnn.Graph.with_structural_features`; spectral ones have a
+        column for each cluster or more.
     backend : str, default="auto"
         See `tvgnn.select_backend`.
     device : str, default="auto"
@@ -245,7 +246,7 @@ class TVClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         limit = parse_bytes(self.max_memory)
         graph = self._graph(X, adjacency)
         self._check_n_clusters(graph.num_nodes)
-        self.feature_scaling_ = prepare(self.preset, graph.x, self.feature_norm)
+        self.feature_scaling_ = prepare(self.preset, graph, self.feature_norm)
         self.feature_norm_ = self.feature_scaling_.kind
         if adjacency is None and not isinstance(X, Graph):
             graph = with_neighbor_edges(graph, self.feature_scaling_.transform(graph.x), neighbors)
@@ -342,7 +343,7 @@ class TVClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
             )
 
     def _graph(self, X: Any, adjacency: Any) -> Graph:
-        graph = given_graph(X, adjacency, self.features)
+        graph = given_graph(X, adjacency, self.features, positive_integer("n_clusters", self.n_clusters))
         if graph is not None:
             self.n_features_in_ = graph.num_features
             return graph

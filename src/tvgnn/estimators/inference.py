@@ -27,6 +27,10 @@ __all__ = ["infer", "store_results"]
 
 _UNKNOWN = 0.01  # share of the nodes of which nothing is known, above which that is said
 _UNSHARED = 0.05  # signal-to-noise ratio of neighbours' features below which they hardly agree
+_APART = (
+    "no two nodes have a feature in common, so clusters are of the edges alone; leave the features out and pass "
+    "features='spectral', which takes less time"
+)
 _BY_EDGES = "for clusters of the edges, leave the features out and pass features='spectral'"
 
 
@@ -60,7 +64,10 @@ def store_results(estimator: TVClustering, inputs: NetworkInputs, result: Traini
     estimator.loss_, estimator.loss_history_ = result.loss, result.loss_history
     estimator.n_iter_, estimator.converged_ = result.n_iter, result.converged
     estimator.ms_per_epoch_ = 1000 * result.seconds / max(result.n_iter, 1)  # 0: k-means is left as it is
-    if estimator.choices_.get("over_edges") is False:
+    origin = estimator.choices_.get("features_made_of")
+    if origin == "identity":
+        warnings.warn(_APART, ClusteringWarning, stacklevel=3)
+    if estimator.choices_.get("over_edges") is False and origin != "degrees":
         found = f"edges join nodes as good as at random, so they were left aside; {_BY_EDGES}"
         warnings.warn(found, ClusteringWarning, stacklevel=3)
     unknown, nodes = estimator.choices_.get("nothing_known", 0), estimator.labels_.size

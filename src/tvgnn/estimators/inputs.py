@@ -107,7 +107,7 @@ def refuse_graph_making(parameters: Mapping[str, Any]) -> None:
             )
 
 
-def given_graph(X: Any, adjacency: Any, features: StructuralKind | None) -> Graph | None:
+def given_graph(X: Any, adjacency: Any, features: StructuralKind | None, n_clusters: int = 1) -> Graph | None:
     """Return the graph that a caller gives, with features, or None where X holds rows.
 
     Raises:
@@ -118,11 +118,11 @@ def given_graph(X: Any, adjacency: Any, features: StructuralKind | None) -> Grap
     if isinstance(X, Graph):
         if adjacency is not None:
             raise ValueError("expected the adjacency inside the Graph, got adjacency too; pass one of them")
-        return with_chosen_features(X, features)
+        return with_chosen_features(X, features, n_clusters=n_clusters)
     if X is None:
         if adjacency is None:
             raise ValueError("expected X, or X=None and an adjacency, got neither")
-        return with_chosen_features(Graph.from_scipy(adjacency), features)
+        return with_chosen_features(Graph.from_scipy(adjacency), features, n_clusters=n_clusters)
     if features is not None:
         raise ValueError(
             f"expected a graph without features for features={features!r} (a tvgnn.Graph, or X=None and adjacency), "

@@ -12,7 +12,7 @@ import torch
 
 from tvgnn.estimators._model_files import expect, known, plain, read_model, write_model
 from tvgnn.estimators.feature_scaling import FEATURE_NORMS, FeatureScaling
-from tvgnn.estimators.quality.preparation import FeaturePreparation, arrays_of_steps
+from tvgnn.estimators.quality.preparation import FeaturePreparation, arrays_of_steps, prepared_columns
 from tvgnn.graph.graph import Graph
 from tvgnn.models.node_clustering import NodeClusteringConfig, NodeClusteringModel
 from tvgnn.models.smoothed_clustering import SmoothedClusteringConfig, SmoothedClusteringModel
@@ -84,7 +84,8 @@ def _rebuild(cls: type[TVClustering], description: dict[str, Any], arrays: dict[
     quality = estimator.preset == "quality"
     kind = SmoothedClusteringConfig if quality else NodeClusteringConfig
     config = kind(**known(description, "config", kind.__dataclass_fields__))
-    expect("config.in_channels", config.in_channels, estimator.n_features_in_)
+    columns = prepared_columns(description["feature_norm"], estimator.n_features_in_)
+    expect("config.in_channels", config.in_channels, columns)
     with torch.device("meta"):  # takes no memory and no random numbers before the sizes are known to fit
         if isinstance(config, SmoothedClusteringConfig):
             estimator.model_ = SmoothedClusteringModel(config, backend=estimator.backend)

@@ -6,6 +6,7 @@ from typing import Any, Protocol
 
 from torch import Tensor
 
+from tvgnn.estimators.degree_features import are_one_hot_degrees
 from tvgnn.estimators.feature_scaling import FeatureScaling
 from tvgnn.estimators.inputs import NetworkInputs, estimated_bytes
 from tvgnn.estimators.quality.memory import quality_bytes
@@ -42,9 +43,13 @@ class ClusteringNetwork(Protocol):
         ...
 
 
-def prepare(preset: str, x: Any, feature_norm: str | None) -> Preparation:
-    """Fit the preparation of features x (N, F)."""
-    return (FeaturePreparation if preset == "quality" else FeatureScaling).fit(x, feature_norm)
+def prepare(preset: str, graph: Graph, feature_norm: str | None) -> Preparation:
+    """Fit the preparation of the features of a graph."""
+    if preset != "quality":
+        return FeatureScaling.fit(graph.x, feature_norm)
+    if feature_norm == "auto" and are_one_hot_degrees(graph):
+        feature_norm = "log-degree"
+    return FeaturePreparation.fit(graph.x, feature_norm)
 
 
 def expected_bytes(

@@ -32,7 +32,9 @@ def require_features(graph: Graph) -> Graph:
     return graph
 
 
-def with_chosen_features(graph: Graph, kind: StructuralKind | None, like: Graph | None = None) -> Graph:
+def with_chosen_features(
+    graph: Graph, kind: StructuralKind | None, like: Graph | None = None, *, n_clusters: int = 1
+) -> Graph:
     """Return the graph with features: its own where ``kind`` is None, else structural ones of that kind.
 
     Parameters
@@ -43,6 +45,8 @@ def with_chosen_features(graph: Graph, kind: StructuralKind | None, like: Graph 
         ``"spectral"``, ``"degree"``, ``"ones"`` or None.
     like
         The graph that a model was trained on, features included, where it is to read this one.
+    n_clusters
+        How many clusters features shall tell apart, without ``like``.
 
     Raises
     ------
@@ -58,7 +62,7 @@ def with_chosen_features(graph: Graph, kind: StructuralKind | None, like: Graph 
             "or pass graph.with_features(None)"
         )
     if like is None:
-        return graph.with_structural_features(kind)
+        return graph.with_structural_features(kind, n_clusters=n_clusters)
     if graph is like:
         return graph
     same = all(np.array_equal(getattr(graph, part), getattr(like, part)) for part in ("indptr", "indices", "weights"))

@@ -20,7 +20,7 @@ _DEFAULT_ONE_HOT = 64
 _DEFAULT_SPECTRAL = (16, 64)  # more than 16 for components only
 
 
-def structural_features(adjacency: Any, kind: StructuralKind, dim: int | None = None) -> Any:
+def structural_features(adjacency: Any, kind: StructuralKind, dim: int | None = None, *, n_clusters: int = 1) -> Any:
     """Compute node features from a symmetric adjacency.
 
     Parameters
@@ -36,7 +36,9 @@ def structural_features(adjacency: Any, kind: StructuralKind, dim: int | None = 
         ``"ones"``: constant columns.
     dim
         Number of columns. Default: degree ``max degree + 1`` but at most 64; spectral 16, or as many as there are
-        components of N / 256 nodes and more, but at most 64 and below N; ones 1.
+        components of N / 256 nodes and more, but at most 64, or as many as ``n_clusters``, but below N; ones 1.
+    n_clusters
+        How many clusters the features shall tell apart.
 
     Returns
     -------
@@ -56,7 +58,7 @@ def structural_features(adjacency: Any, kind: StructuralKind, dim: int | None = 
     if kind == "degree":
         return _one_hot_degree(np.diff(adjacency.indptr), dim)
     if kind == "spectral":
-        return _spectral(adjacency, dim)
+        return _spectral(adjacency, dim, n_clusters)
     raise GraphError(f"structural features must be 'degree', 'spectral' or 'ones', got {kind!r}")
 
 
@@ -67,9 +69,11 @@ def _one_hot_degree(degree: npt.NDArray[Any], dim: int | None) -> Any:
     return sp.csr_array((np.ones(num_nodes), columns, np.arange(num_nodes + 1)), shape=(num_nodes, width))
 
 
-def _spectral(adjacency: Any, dim: int | None) -> npt.NDArray[np.float64]:
+def _spectral(adjacency: Any, dim: int | None, n_clusters: int) -> npt.NDArray[np.float64]:
     num_nodes = adjacency.shape[0]
-    width = min(default_width(adjacency, *_DEFAULT_SPECTRAL), num_nodes - 1) if dim is None else dim
+    width = dim
+    if width is None:
+        width = min(max(default_width(adjacency, *_DEFAULT_SPECTRAL), n_clusters), num_nodes - 1)
     if not 1 <= width < num_nodes:
         raise GraphError(
             f"spectral features need 1 <= dim < number of nodes, got {setting('dim', width)} for {num_nodes} nodes"

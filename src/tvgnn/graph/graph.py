@@ -15,7 +15,7 @@ from tvgnn.graph import adapters, anndata_graph
 from tvgnn.graph._normalize import normalize_rows
 from tvgnn.graph.features import StructuralKind, structural_features
 from tvgnn.graph.held_features import held, small_zeros_and_ones_as_bytes
-from tvgnn.graph.report import FEATURES_NOTE, GraphReport, one_line
+from tvgnn.graph.report import FEATURES_NOTE, GraphReport, one_line, structural_note
 from tvgnn.graph.symmetrize import symmetrize
 from tvgnn.graph.validation import Features, as_features, as_float_dtype, as_labels
 
@@ -144,7 +144,7 @@ class Graph:
         """Return the graph with the class or target(s) ``label`` of the whole graph, see above; None removes it."""
         return replace(self, label=label.item() if isinstance(label, np.generic) else label)
 
-    def with_structural_features(self, kind: StructuralKind, dim: int | None = None) -> Self:
+    def with_structural_features(self, kind: StructuralKind, dim: int | None = None, *, n_clusters: int = 1) -> Self:
         """Return the graph with features computed from its edges, replacing any others; a note records them.
 
         Parameters
@@ -154,9 +154,11 @@ class Graph:
             adjacency) or ``"ones"``; see :func:`tvgnn.graph.features.structural_features`.
         dim
             Number of columns; the default depends on the kind.
+        n_clusters
+            How many clusters the features shall tell apart: by default spectral ones have at least as many columns.
         """
-        result = self.with_features(structural_features(self.adjacency(), kind, dim))
-        note = f"{FEATURES_NOTE}{kind}, dim={result.num_features}"
+        result = self.with_features(structural_features(self.adjacency(), kind, dim, n_clusters=n_clusters))
+        note = structural_note(kind, result.num_features)
         return replace(result, report=replace(result.report, notes=(*result.report.notes, note)))
 
     def index_of(self, node_id: Hashable) -> int:

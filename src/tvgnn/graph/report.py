@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["FEATURES_NOTE", "ONE_HOT_LABELS", "GraphReport", "one_line"]
+__all__ = ["FEATURES_NOTE", "ONE_HOT_LABELS", "GraphReport", "one_line", "structural_kind", "structural_note"]
 
 FEATURES_NOTE = "features: "
 """How a note on what the columns of ``x`` mean begins; it goes when the features go."""
@@ -25,6 +25,20 @@ class GraphReport:
     num_isolated: int
     num_components: int
     notes: tuple[str, ...] = ()
+
+
+def structural_note(kind: str, dim: int) -> str:
+    """Return the note on features that were computed from the edges."""
+    return f"{FEATURES_NOTE}{kind}, dim={dim}"
+
+
+def structural_kind(report: GraphReport) -> str | None:
+    """Return the kind of the features where they were computed from the edges, such as ``"spectral"``, else None."""
+    for note in report.notes:
+        kind, _, dim = note.removeprefix(FEATURES_NOTE).partition(", dim=")
+        if dim.isdecimal() and note == structural_note(kind, int(dim)):
+            return kind
+    return None
 
 
 def one_line(graph: Any) -> str:

@@ -107,6 +107,7 @@ def titles(view):
             "Edges join nodes as good as at random, so the clusters are of the features alone",
         ),
         ({"metrics": {"choices": {"over_edges": True, "neighbor_agreement": 0.01}}}, "Neighbours hardly agree"),
+        ({"metrics": {"choices": {"over_edges": False, "features_made_of": "degrees"}}}, "nodes of like degree"),
         ({"metrics": {"modularity": 0.1}}, "few more edges than chance would give them (modularity 0.10)"),
         (
             {"assignments": soft(np.arange(15) % 3, 3)},
@@ -121,6 +122,8 @@ def test_findings(parts, words):
 def test_a_good_clustering_has_no_findings():
     assert titles(cliques_view(metrics={"converged": True, "modularity": 0.6})) == ""
     assert titles(cliques_view(metrics={"choices": {"over_edges": True, "neighbor_agreement": 0.8}})) == ""
+    of_edges = {"over_edges": True, "neighbor_agreement": 0.01, "features_made_of": "edges"}
+    assert titles(cliques_view(metrics={"choices": of_edges})) == ""
 
 
 def test_loss_curve():

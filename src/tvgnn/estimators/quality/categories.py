@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from tvgnn.estimators.intensity_features import are_intensities
 from tvgnn.estimators.mixed_features import are_mixed, dummy_columns
 
-__all__ = ["category_columns"]
+__all__ = ["category_columns", "levels"]
 
 _LEVELS = 32  # different values, of which a column with more is no code of categories
 _OFTEN = 20  # rows a value, with fewer of which the values may be rounded measurements
@@ -39,6 +39,31 @@ def category_columns(x: Any) -> list[np.ndarray]:
     """
     found = [*_dummies(x), *_codes(x)]
     return found if found and not are_intensities(x) else []
+
+
+def levels(x: Any, columns: np.ndarray) -> np.ndarray:
+    """Read one category of a table.
+
+    Parameters:
+        x: (N, F) features as given, dense or CSR.
+        columns: of the category, see `category_columns`.
+
+    Returns:
+        (N,) int64 for dummies: the place of the level among the columns, or their number for a row without any. For a
+        code its values, (N, 1) float32.
+
+    Example:
+        >>> levels(np.array([[3.0, 0, 1], [5, 0, 0], [4, 1, 0]]), np.array([1, 2])).tolist()
+        [1, 2, 0]
+
+    """
+    of_category = sp.csr_array(x[:, columns])
+    of_category.eliminate_zeros()
+    if (of_category.data != 1).any():
+        return of_category.toarray().astype(np.float32)
+    places = np.full(x.shape[0], len(columns))
+    places[np.repeat(np.arange(x.shape[0]), np.diff(of_category.indptr))] = of_category.indices
+    return places
 
 
 def _codes(x: Any) -> list[np.ndarray]:

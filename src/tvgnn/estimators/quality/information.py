@@ -27,20 +27,21 @@ class PartitionInformation:
 
     Parameters:
         adjacency: (N, N) symmetric CSR.
-        features: (N, r) dense, r below N; with ``nodes`` only theirs, whose nats stand for those of all.
+        features: (N, r) dense, r below N; with ``nodes`` only theirs, whose nats stand for those of all. None where
+            they say nothing of their own.
         nodes: (n,) a random part of the nodes, or None for all.
         edge_share: of the nats of the edges that counts, see `independent_share`.
         number: of nodes that have features; all N where it is None.
-        categories: of the rows of ``features``, the columns of each category. A partition that repeats one leaves
-            no variance within its clusters, which no other partition equals, and says nothing that was not known. So
-            what it says of the category that it says most of does not count.
+        categories: of the rows of ``features``, levels (n,) or values (n, 1) of each category, see `levels`. A
+            partition that repeats one leaves no variance within its clusters, which no other partition equals, and says
+            nothing that was not known. So what it says of the category that it says most of does not count.
 
     """
 
     def __init__(
         self,
         adjacency: Any,
-        features: np.ndarray,
+        features: np.ndarray | None,
         nodes: np.ndarray | None = None,
         edge_share: float = 1.0,
         number: int | None = None,
@@ -48,7 +49,8 @@ class PartitionInformation:
     ) -> None:
         self.adjacency, self.nodes, self.edge_share = adjacency, nodes, edge_share
         self._number = adjacency.shape[0] if number is None else number
-        self._white, *self._categories = (_whitened(part) for part in (features, *categories))
+        self._white = None if features is None else _whitened(features)
+        self._categories = [part if part.ndim == 1 else _whitened(part) for part in categories]
 
     def of(self, labels: np.ndarray, n_clusters: int) -> float:
         """Nats explained by labels (N,) in 0 .. n_clusters - 1."""
@@ -61,9 +63,14 @@ class PartitionInformation:
         With T the identity, that is in whitened features, ``det W`` is ``det(I - M M^T)``, where row k of M is the sum
         over cluster k divided by the root of its size: K by K instead of r by r.
         """
+        if self._white is None:
+            return 0.0
         labels = labels if self.nodes is None else labels[self.nodes]
-        of_all, *of_each = (_nats(white, labels, n_clusters) for white in (self._white, *self._categories))
-        return self._number * (of_all - max(of_each, default=0.0))
+        of_each = (
+            _nats_of_levels(part, labels, n_clusters) if part.ndim == 1 else _nats(part, labels, n_clusters)
+            for part in self._categories
+        )
+        return self._number * (_nats(self._white, labels, n_clusters) - max(of_each, default=0.0))
 
 
 def _whitened(features: np.ndarray) -> np.ndarray:
@@ -79,7 +86,21 @@ def _nats(white: np.ndarray, labels: np.ndarray, n_clusters: int) -> float:
     """Nats a node that labels explain of whitened features."""
     sizes = np.maximum(np.bincount(labels, minlength=n_clusters), 1)
     means = np.asarray(_members(labels, n_clusters).T @ white, dtype=np.float64) / np.sqrt(sizes)[:, None]
-    left = np.maximum(scipy.linalg.eigvalsh(np.eye(n_clusters) - means @ means.T), _RESOLUTION)
+    return _nats_of_explained(means @ means.T)
+
+
+def _nats_of_levels(levels: np.ndarray, labels: np.ndarray, n_clusters: int) -> float:
+    """Nats a node that labels explain of dummies of the levels, from the table of both alone."""
+    number = int(levels.max(initial=0)) + 1
+    both = np.bincount(labels * number + levels, minlength=n_clusters * number).reshape(n_clusters, number)
+    sizes = np.maximum(both.sum(1, keepdims=True), 1)
+    expected = sizes * both.sum(0) / len(labels)
+    beyond = (both - expected) / np.sqrt(sizes * np.maximum(both.sum(0), 1))
+    return _nats_of_explained(beyond @ beyond.T)
+
+
+def _nats_of_explained(explained: np.ndarray) -> float:
+    left = np.maximum(scipy.linalg.eigvalsh(np.eye(len(explained)) - explained), _RESOLUTION)
     return -float(np.log(left).sum()) / 2
 
 

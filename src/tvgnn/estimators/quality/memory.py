@@ -34,6 +34,6 @@ def quality_bytes(graph: Graph, n_clusters: int, parameters: dict[str, Any]) -> 
     floats += nodes * views * (width + parameters["n_init"] * n_clusters)
     if are_short_texts(graph.x):  # while words held out are looked at
         floats += PARTS * min(nodes, SAMPLE) * min(rank, features // PARTS)
-    floats += 2 * seen * sum(len(columns) for columns in category_columns(graph.x))
+    floats += 4 * nodes * len(category_columns(graph.x))
     floats += 4 * graph.x.nnz if sp.issparse(graph.x) else 2 * graph.x.size  # prepared, and in another order
     return 32 * 2**20 + 4 * floats + 40 * graph.indices.size

@@ -14,21 +14,21 @@ __all__ = ["in_order_of_locality"]
 _WORTH_ORDERING = 16 * 2**20  # bytes of an embedding; smaller ones are mostly found in the cache
 
 
-def in_order_of_locality(graph: Graph, x: Any, width: int) -> tuple[Graph, Any]:
+def in_order_of_locality(graph: Graph, *rows: Any, width: int) -> tuple[Any, ...]:
     """Put the nodes of a large graph into an order that keeps neighbours together, which the result does not tell.
 
     Parameters:
         graph: N nodes.
-        x: (N, F) prepared features, dense or CSR.
+        rows: (N, ...) of the nodes, dense or CSR.
         width: columns of the embedding, by which a graph is large.
 
     Returns:
-        Both in the order, or as they are.
+        All of them in the order, or as they are.
 
     """
     relabelled = relabel_by_locality(Adjacency.from_graph(graph), width, _WORTH_ORDERING)
     if relabelled is None:
-        return graph, x
+        return graph, *rows
     lists = relabelled.adjacency
     weights = graph.weights[relabelled.entries.numpy()] if graph.is_weighted else graph.weights
     ordered = replace(
@@ -40,4 +40,4 @@ def in_order_of_locality(graph: Graph, x: Any, width: int) -> tuple[Graph, Any]:
         y=None,
         node_ids=range(graph.num_nodes),
     )
-    return ordered, x[relabelled.nodes.numpy()]
+    return ordered, *(part[relabelled.nodes.numpy()] for part in rows)

@@ -10,17 +10,28 @@ import scipy.sparse as sp
 
 from tvgnn.estimators.component_scores import are_component_scores
 from tvgnn.estimators.count_features import are_counts, are_log_counts, have_one_size
+from tvgnn.estimators.degree_features import log_positions
 from tvgnn.estimators.embedding_features import are_embeddings
 from tvgnn.estimators.feature_scaling import FeatureScaling, is_bag_of_words
 from tvgnn.estimators.intensity_features import are_intensities
 from tvgnn.estimators.mixed_features import are_mixed, dummy_columns
 from tvgnn.graph._normalize import normalize_rows
 
-__all__ = ["MANY_COLUMNS", "STEPS", "FeaturePreparation", "arrays_of_steps", "choose_steps", "known_rows"]
+__all__ = [
+    "MANY_COLUMNS",
+    "STEPS",
+    "FeaturePreparation",
+    "arrays_of_steps",
+    "choose_steps",
+    "known_rows",
+    "prepared_columns",
+    "rows_with",
+]
 
-STEPS = ("log1p", "idf", "smooth-idf", "standardize", "standardize-numeric", "common-scale", "l1", "l2")
+STEPS = ("log-degree", "log1p", "idf", "smooth-idf", "standardize", "standardize-numeric", "common-scale", "l1", "l2")
 _CENTRING = {"standardize", "standardize-numeric", "common-scale"}
 _ONE_OF = {"idf", "smooth-idf", *_CENTRING}  # each has a scale for every column
+_DEGREE = ("log-degree",)
 _FAIR = 0.5  # deviation of a dummy that is 1 in half of the rows
 _WEIGHTED_SLOPE = 0.5  # half way between raw counts (0) and values that carry the IDF already (1)
 MANY_COLUMNS = 32  # in which a row of zeros is no measurement, but one that is missing
@@ -61,7 +72,8 @@ class FeaturePreparation:
 
         Parameters:
             x: features.
-            kind: ``"auto"`` for `choose_steps`; else names of `STEPS` joined by ``+``, or None.
+            kind: ``"auto"`` for `choose_steps`; ``"log-degree"`` alone, which makes one number of one-hot degrees; else
+                names of `STEPS` joined by ``+``, or None.
 
         Raises:
             ValueError: an unknown step, or two that exclude each other; ``log1p`` and negative numbers; ``idf`` where
@@ -72,6 +84,8 @@ class FeaturePreparation:
         if known.any() and not known.all():
             x = x[np.flatnonzero(known)]
         steps = choose_steps(x) if kind == "auto" else _checked(kind)
+        if steps == _DEGREE:
+            log_positions(x)
         mean = scale = None
         centring = next((step for step in steps if step in _CENTRING), None)
         if centring is not None:
@@ -81,7 +95,7 @@ class FeaturePreparation:
             if centring == "standardize-numeric":
                 scale = np.where(dummy_columns(x), _FAIR, np.asarray(scale))
         elif "idf" in steps:
-            idf = np.log(x.shape[0] / np.maximum(_rows_with(x), 1))
+            idf = np.log(x.shape[0] / np.maximum(rows_with(x), 1))
             if kind != "auto" and x.shape[0] > 1 and not idf.any():
                 raise ValueError(
                     f"expected columns with zeros for the step idf of feature_norm={kind!r}, got other numbers in all "
@@ -89,17 +103,19 @@ class FeaturePreparation:
                 )
             scale = np.where(idf > 0, 1 / np.maximum(idf, 1e-300), np.inf)
         elif "smooth-idf" in steps:
-            scale = 1 / (1 + np.log((1 + x.shape[0]) / (1 + _rows_with(x))))
+            scale = 1 / (1 + np.log((1 + x.shape[0]) / (1 + rows_with(x))))
         return cls("+".join(steps) or None, mean, scale)
 
     def transform(self, x: Any) -> Any:
         """Prepared features, (M, F) float32, dense or CSR as given; rows of zeros in at least 32 columns stay so.
 
         Raises:
-            ValueError: negative numbers where there is a step ``log1p``.
+            ValueError: negative numbers where there is a step ``log1p``; rows that are not one-hot for ``log-degree``.
 
         """
         steps = self.steps
+        if steps == _DEGREE:
+            return log_positions(x)
         known = None if self.mean is None else known_rows(x)
         if "log1p" in steps:
             x = _log1p(x)
@@ -125,13 +141,19 @@ def arrays_of_steps(kind: str | None, sparse: bool) -> tuple[set[str], ...]:
     return ({"scale"} if {"idf", "smooth-idf"} & set(steps) else set(),)
 
 
+def prepared_columns(kind: str | None, columns: int) -> int:
+    """Number of columns that so many have after fitted steps."""
+    return 1 if kind == "log-degree" else columns
+
+
 def _checked(kind: str | None) -> tuple[str, ...]:
     steps = () if kind is None else tuple(kind.split("+"))
     known = all(step in STEPS for step in steps) and len(set(steps)) == len(steps)
-    if not known or len(_ONE_OF & set(steps)) > 1:
+    alone = len(steps) == 1 or not set(_DEGREE) & set(steps)
+    if not known or not alone or len(_ONE_OF & set(steps)) > 1:
         raise ValueError(
             f"expected feature_norm to be 'auto', None or different steps of {', '.join(STEPS)} joined by '+', of "
-            f"{', '.join(step for step in STEPS if step in _ONE_OF)} only one, got {kind!r}"
+            f"{', '.join(step for step in STEPS if step in _ONE_OF)} only one and {_DEGREE[0]} alone, got {kind!r}"
         )
     return steps
 
@@ -194,7 +216,7 @@ def known_rows(x: Any) -> np.ndarray:
 
 
 def _slope_on_idf(x: Any) -> float:
-    rows, sums = _rows_with(x), np.asarray(x.sum(0)).ravel()
+    rows, sums = rows_with(x), np.asarray(x.sum(0)).ravel()
     seen = (rows >= _FEWEST_ROWS) & (rows < x.shape[0])
     if seen.sum() < 2:
         return 0.0
@@ -204,8 +226,8 @@ def _slope_on_idf(x: Any) -> float:
     return float(centred @ (means - means.mean())) / spread if spread > 0 else 0.0
 
 
-def _rows_with(x: Any) -> np.ndarray:
-    """Rows in which each column is not 0, (F,)."""
+def rows_with(x: Any) -> np.ndarray:
+    """Number of rows of x (N, F), dense or CSR, in which each column is not 0, (F,)."""
     if sp.issparse(x):
         return np.bincount(x.indices[x.data != 0], minlength=x.shape[1])
     return np.count_nonzero(x, axis=0)

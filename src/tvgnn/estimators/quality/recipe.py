@@ -9,9 +9,10 @@ from sklearn.utils import check_random_state
 from threadpoolctl import threadpool_limits
 
 from tvgnn.estimators.quality.agreement import agreed_labels
-from tvgnn.estimators.quality.categories import category_columns
+from tvgnn.estimators.quality.categories import category_columns, levels
 from tvgnn.estimators.quality.edges import own_share
 from tvgnn.estimators.quality.ordering import in_order_of_locality
+from tvgnn.estimators.quality.origin import origin_of_features
 from tvgnn.estimators.quality.runs import Runs
 from tvgnn.graph.graph import Graph
 from tvgnn.models.smoothed_clustering import SmoothedClusteringModel
@@ -61,6 +62,10 @@ def fit_quality(
     of their nats counts, and the more a node counts itself: members of a clique, which all have the same mean, would be
     the same after one step.
 
+    Features that were computed from the edges, or that no two nodes share, say nothing of their own
+    (`origin_of_features`): a partition is judged by the edges alone, which are kept. One-hot degrees have become one
+    number, of which neighbours say nothing new, so that nothing is averaged over edges.
+
     Rows of zeros are missing features (`known_rows`): such nodes have no part in the encoders and in what features say,
     and take the mean of their neighbours (`propagate_features`).
 
@@ -86,15 +91,18 @@ def fit_quality(
             f"expected batch_size >= n_clusters, got batch_size={batch_size} and n_clusters={n_clusters}; take 50 "
             "nodes a cluster or more, and as many as memory lets you, such as 50000"
         )
-    categories = category_columns(graph.x)
-    graph, x = in_order_of_locality(graph, x, parameters["hidden_channels"])
-    runs = Runs(graph, x, n_clusters, parameters, device, backend, categories)
+    origin = origin_of_features(graph, x)
+    own_features = origin not in ("edges", "identity")
+    categories = [levels(graph.x, columns) for columns in category_columns(graph.x)] if origin is None else []
+    graph, x, *categories = in_order_of_locality(graph, x, *categories, width=parameters["hidden_channels"])
+    runs = Runs(graph, x, n_clusters, parameters, device, backend, categories, own_features=own_features)
     random = check_random_state(random_state)
     with threadpool_limits(torch.get_num_threads()):
         runs.see(random)
         neighbors = runs.neighbor_agreement(random)
         apart = neighbors is not None and neighbors < _SHARED
-        linked = not apart or parameters["num_layers"] is not None or runs.linked()
+        unasked = parameters["num_layers"] is not None or not own_features
+        linked = unasked or (origin != "degrees" and (not apart or runs.linked()))
         runs.loop_share = own_share(runs.edge_share, neighbors)
         held_out = runs.words_held_out()
         over_edges = linked or (held_out is not None and held_out.favor_edges())
@@ -109,6 +117,7 @@ def fit_quality(
         "views": [view.description for view in views],
         "over_edges": over_edges,
         "steps_by_held_out_words": sorted(runs.steps),
+        "features_made_of": origin,
         "categories": len(categories),
         "missing_features": graph.num_nodes - runs.number_known,
         "nothing_known": runs.unknown,

@@ -9,7 +9,6 @@ from copy import copy
 from typing import Any, cast
 
 import numpy as np
-import scipy.sparse as sp
 import torch
 from sklearn.utils.random import sample_without_replacement
 from torch import nn
@@ -55,7 +54,8 @@ class Runs:
 
     Parameters:
         graph, x, n_clusters, parameters, device, backend: as `fit_quality` has them.
-        categories: see `category_columns`.
+        categories: `levels` of each, of all nodes.
+        own_features: whether features say something that the edges do not.
 
     """
 
@@ -68,9 +68,12 @@ class Runs:
         device: str,
         backend: str,
         categories: Sequence[np.ndarray] = (),
+        *,
+        own_features: bool = True,
     ) -> None:
         self.graph, self.x, self.n_clusters, self.parameters = graph, x, n_clusters, parameters
         self.device, self.backend, self.categories = device, backend, categories
+        self.own_features = own_features
         self.batch_size: int | None = parameters["batch_size"]
         if self.batch_size is not None and self.batch_size >= graph.num_nodes:
             self.batch_size = None
@@ -172,11 +175,11 @@ class Runs:
         self.basis, self.reduced = principal_components(rows, random)
         self.information = PartitionInformation(
             self.graph.adjacency(),
-            self.reduced,
+            self.reduced if self.own_features else None,
             self.nodes,
             self.edge_share,
             self.number_known,
-            [rows[:, columns].toarray() if sp.issparse(rows) else rows[:, columns] for columns in self.categories],
+            self.categories if self.nodes is None else [part[self.nodes] for part in self.categories],
         )
 
     @property

@@ -76,6 +76,10 @@ def _unshared(view: ClusteringView) -> Finding | None:
     choices = view.metrics.get("choices") or {}
     agreement = choices.get("neighbor_agreement")
     by_edges = "For clusters of the edges alone, leave the features out (--structural-features spectral)."
+    if choices.get("features_made_of") == "degrees":
+        return Finding("Features are the number of neighbours, so the clusters are of nodes of like degree", by_edges)
+    if choices.get("features_made_of") is not None:
+        return None
     if choices.get("over_edges") is False:
         return Finding(
             "Edges join nodes as good as at random, so the clusters are of the features alone",
