@@ -22,7 +22,20 @@ __all__ = ["beside", "main", "written"]
 
 _DOCS = Path(__file__).parents[2] / "docs"
 _BY_GRAPH = {"packages": "package"} | {
-    kind: kind for kind in ("vectors", "joint", "missing", "rows", "table", "cells", "logcells", "texts", "short")
+    kind: kind
+    for kind in (
+        "vectors",
+        "joint",
+        "missing",
+        "edges",
+        "airports",
+        "rows",
+        "table",
+        "cells",
+        "logcells",
+        "texts",
+        "short",
+    )
 }
 PAGE, RECORDS = _DOCS / "quality.md", _DOCS / "records" / "quality.jsonl"
 

@@ -18,6 +18,7 @@ from benchmarks.quality.others import OTHERS, labels_of
 from benchmarks.quality.rows import joined
 from tvgnn import TVClustering
 from tvgnn.errors import ClusteringWarning
+from tvgnn.estimators import plans
 from tvgnn.estimators.quality import candidates, missing, preparation, recipe, runs
 from tvgnn.estimators.quality.preparation import FeaturePreparation
 from tvgnn.metrics import evaluate
@@ -71,6 +72,16 @@ def _zeros_for_missing_features() -> Iterator[None]:
         yield
 
 
+@contextmanager
+def _origin_unknown() -> Iterator[None]:
+    """Take eigenvectors of the edges and one-hot degrees for features like others."""
+    with (
+        patch.object(recipe, "origin_of_features", lambda *_: None),
+        patch.object(plans, "are_one_hot_degrees", lambda _: False),
+    ):
+        yield
+
+
 # as they are before a variant replaces them
 _weights, _refine, _discriminant = candidates._weights, runs.refine, runs.set_discriminant
 _choose_steps = preparation.choose_steps
@@ -99,7 +110,7 @@ VARIANTS = {
     "bags and measurements only": Variant(_ONE_RUN, _bags_and_measurements_only),
     "zeros for missing features": Variant(_ONE_RUN, _zeros_for_missing_features),
     "categories as other columns": Variant(_ONE_RUN, lambda: patch.object(recipe, "category_columns", lambda _: [])),
-    "nats of spectral features": Variant(_ONE_RUN, lambda: patch.object(recipe, "origin_of_features", lambda *_: None)),
+    "origin of features unknown": Variant(_ONE_RUN, _origin_unknown),
     "columns standardised": Variant(_ONE_RUN | {"feature_norm": "standardize"}),
     "discriminants fitted once": Variant(_ONE_RUN, lambda: patch.object(runs, "set_discriminant", _fitted_once)),
     "paper, 300 epochs": Variant({"preset": "paper", "max_iter": 300}),
