@@ -15,6 +15,7 @@ from benchmarks.quality.variants import VARIANTS, fitted, measured
 from tvgnn import Graph
 from tvgnn.errors import DataError
 from tvgnn.estimators.quality.preparation import FeaturePreparation, choose_steps
+from tvgnn.graph.report import structural_kind
 
 
 def share_of_edges_within_classes(graph):
@@ -249,6 +250,24 @@ def test_two_in_five_definitions_lose_their_words():
     assert silent.mean() == pytest.approx(0.4, abs=0.05)
     assert (missing.x[~silent] != whole.x[~silent]).nnz == 0
     assert (missing.adjacency() != whole.adjacency()).nnz == 0
+
+
+def test_packages_without_words_have_eigenvectors_of_their_edges():
+    whole, bare = problem("package-networkx", 0).graph, problem("edges-networkx", 0).graph
+    assert (bare.adjacency() != whole.adjacency()).nnz == 0
+    assert structural_kind(bare.report) == "spectral"
+    assert np.array_equal(bare.y, whole.y)
+
+
+def test_airports_have_levels_of_activity_that_degrees_tell_of():
+    graph, levels = problem("airports-0", 0)
+    assert (graph.num_nodes, graph.num_edges, levels) == (131, 1038, 4)
+    degrees = np.diff(graph.indptr)
+    assert len(np.unique(degrees)) == graph.num_features
+    assert np.corrcoef(degrees, graph.y)[0, 1] > 0.5
+    given = Problem(graph, levels)
+    assert measured("one run", given, 0)["norm"] == "log-degree"
+    assert measured("origin of features unknown", given, 0)["features_made_of"] is None
 
 
 @pytest.mark.parametrize("name", ["nowhere", "", "os.path", "ast"])
