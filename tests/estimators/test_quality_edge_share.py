@@ -11,7 +11,7 @@ from tvgnn import Graph, TVClustering
 from tvgnn.errors import ClusteringWarning
 from tvgnn.estimators.quality import recipe, runs
 from tvgnn.estimators.quality.directions import averaging_matrix, mean_edge_weight, neighborhood_directions
-from tvgnn.estimators.quality.edges import independent_share, own_share
+from tvgnn.estimators.quality.edges import _common_neighbors, independent_share, own_share
 from tvgnn.estimators.quality.information import PartitionInformation, edge_information
 from tvgnn.graph.adjacency import Adjacency
 from tvgnn.models.smoothed_clustering import (
@@ -50,10 +50,10 @@ def groups(seed=0, meant=0.8, apart=1.5):
 @pytest.mark.parametrize("size", [3, 4, 6, 13])
 @pytest.mark.parametrize("weight", [1.0, 0.25])
 def test_edges_of_a_clique_count_as_those_of_triangles(size, weight):
-    graph = cliques(size, weight=weight)
-    assert independent_share(graph) == pytest.approx(3 / size)
-    spanning_trees, all_edges = 4 * (size - 1), graph.num_edges
-    assert independent_share(graph) == pytest.approx(1.5 * spanning_trees / all_edges)
+    graph = cliques(size, number=500, weight=weight)
+    assert independent_share(graph) == pytest.approx(3 / size, rel=0.02)
+    spanning_trees, all_edges = 500 * (size - 1), graph.num_edges
+    assert independent_share(graph) == pytest.approx(1.5 * spanning_trees / all_edges, rel=0.02)
 
 
 @pytest.mark.parametrize(
@@ -64,13 +64,22 @@ def test_edges_without_triangles_count_in_full(edges):
 
 
 @pytest.mark.parametrize(("nodes", "edges", "near"), [(60, 500, 1e-6), (400, 30_000, 0.02)])
-def test_share_follows_the_common_neighbours_of_all_edges_or_a_sample(nodes, edges, near):
+def test_common_neighbours_of_all_edges_or_a_sample(nodes, edges, near):
     graph = random_graph(nodes, edges)
     adjacency = graph.adjacency()
     common = sp.csr_array(adjacency @ adjacency).multiply(adjacency).sum() / adjacency.nnz
     assert common > 3
-    assert independent_share(graph) == pytest.approx(3 / (2 + common), rel=near)
-    assert independent_share(graph) == independent_share(graph)
+    assert _common_neighbors(graph) == pytest.approx(common, rel=near)
+    assert _common_neighbors(graph) == _common_neighbors(graph)
+
+
+def test_triangles_by_chance_between_hubs_are_no_groups():
+    hubs = random_graph(500, 12_000)
+    assert _common_neighbors(hubs) > 9
+    assert independent_share(hubs) > 0.9
+    both = Graph.from_scipy(sp.block_diag([hubs.adjacency(), cliques(12, number=2500).adjacency()]))
+    assert independent_share(both) == pytest.approx(3 / 12, rel=0.1)
+    assert independent_share(both) == independent_share(both)
 
 
 @pytest.mark.parametrize(
@@ -183,5 +192,5 @@ def test_whether_edges_say_anything_is_asked_without_regard_to_triangles(monkeyp
     model = TVClustering(3, preset="quality", n_init=1, random_state=0)
     with pytest.warns(ClusteringWarning, match="left aside") if random_edges else nullcontext():
         model.fit(graph)
-    assert model.choices_["edge_share"] < 1
+    assert (model.choices_["edge_share"] == 1) is random_edges  # triangles by chance
     assert model.choices_["over_edges"] is not random_edges

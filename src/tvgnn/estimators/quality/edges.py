@@ -14,6 +14,8 @@ __all__ = ["independent_share", "neighbor_agreement", "own_share", "rewired", "w
 
 _RANK = 32  # components that are looked at; chance correlates neighbours in some of many
 _SAMPLE = 20_000  # edges whose ends are asked for common neighbours
+_FEW = 0.02  # common neighbours by chance, that are not worth joining edges at random
+_ROUNDS = 20  # in which loops and double edges are dealt out again; few are left, but where hubs know nearly all
 
 
 def neighbor_agreement(
@@ -47,24 +49,39 @@ def neighbor_agreement(
 def independent_share(graph: Graph) -> float:
     """Share of the edges that say something of their own, relative to those of a triangle: ``3 / (2 + T)``, at most 1.
 
-    T is the number of neighbours that the two ends of an edge have in common, on average over the edges (of a sample
-    of them, the same each time). In a clique of s nodes, where T is s - 2, s - 1 edges join them all and the other
-    ``(s - 1) (s - 2) / 2`` follow from these, so a share of ``2 / (2 + T)`` is independent. Citation networks have a T
-    of about 1 and count in full; joint purchases, nearest neighbours and everything else that joins all members of a
-    group have about ten and more.
+    T is the number of neighbours that the two ends of an edge have in common beyond chance, on average over the edges.
+    In a clique of s nodes, where T is s - 2, s - 1 edges join them all and the other ``(s - 1) (s - 2) / 2`` follow
+    from these, so a share of ``2 / (2 + T)`` is independent. Citation networks have a T of about 1 and count in full;
+    joint purchases, nearest neighbours and everything else that joins all members of a group have about ten and more.
+    Chance is what edges joined at random have in common, which is much where all know the same hubs.
 
     Parameters:
         graph: N nodes; weights of edges do not matter.
 
     Example:
         >>> clique = np.ones((6, 6)) - np.eye(6)
-        >>> independent_share(Graph.from_scipy(sp.csr_array(clique)))
+        >>> round(independent_share(Graph.from_scipy(sp.block_diag([clique] * 500, format="csr"))), 2)
         0.5
 
     """
+    common = _common_neighbors(graph)
+    if common > 1 and _expected_by_chance(graph) > _FEW:
+        common -= _common_neighbors(rewired(graph, np.random.RandomState(0)))
+    return min(1.0, 3 / (2 + max(common, 1.0)))
+
+
+def _expected_by_chance(graph: Graph) -> float:
+    """Common neighbours of both ends by degrees alone, too many where hubs know nearly all."""
+    degrees = np.diff(graph.indptr).astype(np.float64)
+    of_ends = float((degrees**2).sum() / degrees.sum())
+    return of_ends**2 * (of_ends - 1) / float(degrees.sum())
+
+
+def _common_neighbors(graph: Graph) -> float:
+    """Mean number of neighbours that both ends of an edge have, of a sample of the edges, the same each time."""
     lists = sp.csr_array(graph.adjacency())
     if not lists.nnz:
-        return 1.0
+        return 0.0
     sampled = np.arange(min(lists.nnz, _SAMPLE))
     if lists.nnz > _SAMPLE:
         sampled = np.random.default_rng(0).integers(0, lists.nnz, _SAMPLE)
@@ -76,8 +93,7 @@ def independent_share(graph: Graph) -> float:
     wanted = _numbered(of_row, neighbors)
     known = _numbered(np.arange(len(rows)), listed)
     place = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
-    common = int(np.count_nonzero(known[place] == wanted)) / len(sampled)
-    return min(1.0, 3 / (2 + common))
+    return int(np.count_nonzero(known[place] == wanted)) / len(sampled)
 
 
 def own_share(edge_share: float, agreement: float | None) -> float:
@@ -106,12 +122,32 @@ def _numbered(rows: np.ndarray, lists: sp.csr_array) -> np.ndarray:
 
 
 def rewired(graph: Graph, random: np.random.RandomState) -> Graph:
-    """Join the ends of the edges at random (configuration model); degrees stay but for loops and double edges."""
+    """Join the ends of the edges at random; degrees stay.
+
+    Loops and double edges, of which the configuration model has many between hubs, are dealt out again together with
+    as many other edges, a few times; those that are left are lost.
+    """
     upper = sp.triu(graph.adjacency(), k=1).tocoo()
-    ends = random.permutation(np.concatenate([upper.row, upper.col])).reshape(2, -1)
+    ends = random.permutation(np.concatenate([upper.row, upper.col]).astype(np.int64)).reshape(2, -1)
+    for _ in range(_ROUNDS):
+        wrong = np.flatnonzero(_loops_and_doubles(ends, graph.num_nodes))
+        if not wrong.size:
+            break
+        again = np.union1d(wrong, random.randint(0, ends.shape[1], wrong.size))
+        ends[:, again] = random.permutation(ends[:, again].ravel()).reshape(2, -1)
     both = np.concatenate([ends, ends[::-1]], axis=1)
     weights = np.tile(upper.data, 2) if graph.is_weighted else None
     return Graph.from_edge_index(both, weights, num_nodes=graph.num_nodes)
+
+
+def _loops_and_doubles(ends: np.ndarray, nodes: int) -> np.ndarray:
+    """Whether each edge (2, E) is a loop or repeats another one, (E,) bool."""
+    low, high = ends.min(0), ends.max(0)
+    wrong = low == high
+    pairs = low * nodes + high
+    order = np.argsort(pairs, kind="stable")
+    wrong[order[1:]] |= pairs[order[1:]] == pairs[order[:-1]]
+    return wrong
 
 
 def without_edges(graph: Graph) -> Graph:
