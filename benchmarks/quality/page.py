@@ -1,4 +1,4 @@
-"""Write the tables of docs/quality.md that records fill, or check them: ``python -m benchmarks.quality.page``."""
+"""Write the tables of records on the quality preset's pages, or check: ``python -m benchmarks.quality.page``."""
 
 from __future__ import annotations
 
@@ -18,26 +18,30 @@ from benchmarks.quality.tables import table_by_graph
 from tvgnn.report.paper_figures import CLUSTERING, CLUSTERING_TITLES, GRAPH_TITLES
 from tvgnn.report.provenance import between_markers
 
-__all__ = ["beside", "main", "written"]
+__all__ = ["DOCS", "PAGES", "RECORDS", "beside", "main", "written"]
 
-_DOCS = Path(__file__).parents[2] / "docs"
-_BY_GRAPH = {"packages": "package"} | {
-    kind: kind
-    for kind in (
-        "vectors",
-        "joint",
-        "missing",
-        "edges",
-        "airports",
-        "rows",
-        "table",
-        "cells",
-        "logcells",
-        "texts",
-        "short",
-    )
+DOCS = Path(__file__).parents[2] / "docs"
+RECORDS = DOCS / "records" / "quality.jsonl"
+# Pages, their tables by name, and the graphs of each
+PAGES = {
+    "quality.md": {"packages": "package"},
+    "quality-inputs.md": {
+        kind: kind
+        for kind in (
+            "vectors",
+            "joint",
+            "missing",
+            "edges",
+            "airports",
+            "rows",
+            "table",
+            "cells",
+            "logcells",
+            "texts",
+            "short",
+        )
+    },
 }
-PAGE, RECORDS = _DOCS / "quality.md", _DOCS / "records" / "quality.jsonl"
 
 
 def beside(records: Iterable[dict[str, Any]]) -> str:
@@ -69,32 +73,40 @@ def _cell(nmi: float, acc: float) -> str:
     return f"{nmi:.3f} / {acc:.1f}"
 
 
-def written(page: str, records: list[dict[str, Any]]) -> str:
-    """Return the page with its tables made anew.
+def written(name: str, page: str, records: list[dict[str, Any]]) -> str:
+    """Return a page with its tables made anew.
+
+    Parameters:
+        name: of `PAGES`.
+        page: its text.
+        records: lines of `RECORDS`.
 
     Raises:
-        DataError: it lacks the markers of one.
+        DataError: it lacks the markers of a table.
 
     """
-    page = between_markers(page, "beside", beside(records))
-    for name, kind in _BY_GRAPH.items():
+    if name == "quality.md":
+        page = between_markers(page, "beside", beside(records))
+    for table, kind in PAGES[name].items():
         of_kind = (one for one in records if one["graph"].startswith(f"{kind}-"))
-        page = between_markers(page, name, table_by_graph(of_kind))
+        page = between_markers(page, table, table_by_graph(of_kind))
     return page
 
 
 def main() -> None:
-    """Write the page, or with ``--check`` end with 1 where it is not what the records give."""
+    """Write the pages, or with ``--check`` end with 1 where one is not what the records give."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--check", action="store_true", help="only say whether the page is up to date")
+    parser.add_argument("--check", action="store_true", help="only say whether the pages are up to date")
     check = parser.parse_args().check
     records = [json.loads(line) for line in RECORDS.read_text(encoding="utf-8").splitlines()]
-    page = PAGE.read_text(encoding="utf-8")
-    new = written(page, records)
-    if check and new != page:
-        sys.exit(f"expected {PAGE.name} to show its records; run python -m benchmarks.quality.page")
-    if not check:
-        PAGE.write_text(new, encoding="utf-8")
+    for name in PAGES:
+        path = DOCS / name
+        page = path.read_text(encoding="utf-8")
+        new = written(name, page, records)
+        if check and new != page:
+            sys.exit(f"expected {name} to show its records; run python -m benchmarks.quality.page")
+        if not check:
+            path.write_text(new, encoding="utf-8")
 
 
 if __name__ == "__main__":

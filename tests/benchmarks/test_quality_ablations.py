@@ -100,12 +100,13 @@ def test_a_row_a_graph_has_means_and_seconds():
     ]
 
 
-def test_the_page_shows_its_records():
+@pytest.mark.parametrize("name", page.PAGES)
+def test_the_pages_show_their_records(name):
     records = [json.loads(line) for line in page.RECORDS.read_text().splitlines()]
-    text = page.PAGE.read_text()
-    assert page.written(text, records) == text
+    text = (page.DOCS / name).read_text()
+    assert page.written(name, text, records) == text
     changed = [one | {"nmi": one["nmi"] / 2} if one["variant"] == "recipe" else one for one in records]
-    assert page.written(text, changed) != text
+    assert page.written(name, text, changed) != text
 
 
 def test_methods_stand_in_the_order_of_their_agreement_on_cora():

@@ -46,7 +46,7 @@ def cluster(
     if write_h5ad is not None and source.h5ad.h5ad is None:
         raise ValueError("--write-h5ad needs --h5ad FILE, to whose cells the result is added")
 
-    from tvgnn.cli.run import fit, graph_notes, run_metrics, say, set_threads, write_run
+    from tvgnn.cli.run import choice_notes, fit, graph_notes, run_metrics, say, set_threads, write_run
     from tvgnn.estimators.clustering import TVClustering
     from tvgnn.estimators.presets import preset_without_name
     from tvgnn.io.new_files import new_file
@@ -81,8 +81,12 @@ def cluster(
     target = out or Path("runs") / f"{name}-k{k}-seed{seed}"
     with run_folder(target, overwrite=overwrite) as folder, new_file(write_h5ad) as file:
         messages = fit(estimator, graph)
+        found = choice_notes(estimator.choices_)
+        if not quiet:
+            for note in found:
+                say("note", note)
         estimator.set_params(**source.neighbors.parameters())  # the saved model says how its graph was made
-        metrics = run_metrics(estimator, dataset=name, seed=seed, notes=[*notes, *messages])
+        metrics = run_metrics(estimator, dataset=name, seed=seed, notes=[*notes, *messages, *found])
         write_run(folder, estimator, metrics, context)
         source.remember(folder, given)
         if file is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from tvgnn.io.run_context import RunContext
 
 __all__ = [
+    "choice_notes",
     "fit",
     "graph_notes",
     "pool_workers",
@@ -98,6 +99,23 @@ def graph_notes(report: GraphReport) -> list[str]:
     if report.num_components > 1:
         found.append(f"the graph has {report.num_components} components")
     return [*report.notes, *found]
+
+
+def choice_notes(choices: Mapping[str, Any]) -> list[str]:
+    """Say what the quality preset found in the features, see ``choices_``, one line each."""
+    unknown = choices.get("nothing_known", 0)
+    counts = (
+        (choices.get("missing_features", 0) - unknown, "got the mean of neighbours that have any"),
+        (unknown, "no way over edges to any"),
+    )
+    found = [
+        f"{count} {'node has' if count == 1 else 'nodes have'} no features (zeros only) and {fate}"
+        for count, fate in counts
+        if count
+    ]
+    if choices.get("features_made_of") == "degrees":
+        found.append("features are the number of neighbours: clusters are ranges of it, whatever the edges join")
+    return found
 
 
 def fit(estimator: TVClustering, graph: Graph) -> list[str]:

@@ -108,6 +108,8 @@ def titles(view):
         ),
         ({"metrics": {"choices": {"over_edges": True, "neighbor_agreement": 0.01}}}, "Neighbours hardly agree"),
         ({"metrics": {"choices": {"over_edges": False, "features_made_of": "degrees"}}}, "nodes of like degree"),
+        ({"metrics": {"choices": {"missing_features": 4}}}, "4 of 15 nodes have no features"),
+        ({"metrics": {"choices": {"missing_features": 4, "nothing_known": 2}}}, "4 of 15 nodes have no features"),
         ({"metrics": {"modularity": 0.1}}, "few more edges than chance would give them (modularity 0.10)"),
         (
             {"assignments": soft(np.arange(15) % 3, 3)},

@@ -18,6 +18,7 @@ _MODULAR = 0.3
 _ISOLATED = 0.05
 _UNNEIGHBORLY = 0.2
 _SMALL_STEP = 0.01
+_MISSING = 0.01  # share of the nodes without features that is worth a word
 _UNSHARED = 0.05  # signal-to-noise ratio of neighbours' features below which they hardly agree
 
 
@@ -62,6 +63,7 @@ def findings(view: ClusteringView, edges: NDArray[np.float64], agreement: NDArra
     """
     return [finding for finding in (
         _unshared(view),
+        _without_features(view),
         _unused(view),
         _not_sharp(view),
         _not_converged(view),
@@ -88,6 +90,17 @@ def _unshared(view: ClusteringView) -> Finding | None:
     if agreement is None or agreement >= _UNSHARED:
         return None
     return Finding("Neighbours hardly agree in their features", f"Clusters may be of neither. {by_edges}")
+
+
+def _without_features(view: ClusteringView) -> Finding | None:
+    choices = view.metrics.get("choices") or {}
+    missing, unknown = choices.get("missing_features", 0), choices.get("nothing_known", 0)
+    if missing < _MISSING * view.n_nodes:
+        return None
+    of_all = f"{missing} of {view.n_nodes} nodes have no features"
+    if unknown:
+        return Finding(of_all, f"Of {unknown} of them the edges say nothing either: their cluster means nothing.")
+    return Finding(of_all, "They were placed by the features of their neighbours.")
 
 
 def _unused(view: ClusteringView) -> Finding | None:

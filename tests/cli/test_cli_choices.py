@@ -1,0 +1,44 @@
+"""What the quality preset finds in the features is said by `tvgnn cluster`."""
+
+import json
+
+import numpy as np
+import pytest
+
+
+def metrics_of(folder):
+    return json.loads((folder / "metrics.json").read_text())
+
+
+@pytest.mark.parametrize("apart", [0, 1])
+def test_nodes_without_features_are_told_of(tvgnn, tmp_path, apart):
+    random = np.random.default_rng(0)
+    topic = np.arange(80) // 40
+    x = (random.random((80, 40)) < np.where(topic[:, None] == np.arange(40) // 20, 0.4, 0.05)).astype(int)
+    x[[3, 50]] = 0
+    pairs = [(i, 40 * (i // 40) + int(j)) for i in range(80) for j in random.integers(0, 40, 4)]
+    pairs = [(i, j) for i, j in pairs if not (apart and 3 in (i, j))]
+    (tmp_path / "e.csv").write_text("".join(f"{i},{j}\n" for i, j in pairs))
+    header = ",".join(["id", *(f"w{j}" for j in range(40))])
+    rows = "".join(",".join(map(str, [i, *row])) + "\n" for i, row in enumerate(x))
+    (tmp_path / "x.csv").write_text(f"{header}\n{rows}")
+    arguments = ("cluster", "--edges", "e.csv", "--features", "x.csv", "-k", "2", "--preset", "quality")
+    result = tvgnn(*arguments, "--out", "out")
+    assert result.code == 0, result.err
+    lent = "2 nodes have" if not apart else "1 node has"
+    assert f"note: {lent} no features (zeros only) and got the mean of neighbours that have any" in result.err
+    lost = "1 node has no features (zeros only) and no way over edges to any"
+    assert (f"note: {lost}" in result.err) is bool(apart)
+    assert (lost in metrics_of(tmp_path / "out")["notes"]) is bool(apart)
+    assert "no features" not in tvgnn(*arguments, "--quiet", "--out", "quiet").err
+
+
+def test_clusters_of_degrees_are_told_of(tvgnn, tmp_path):
+    ends = np.random.default_rng(0).choice(60, (200, 2), p=np.arange(1, 61) / 1830)
+    (tmp_path / "e.csv").write_text("".join(f"{i},{j}\n" for i, j in ends))
+    result = tvgnn("cluster", "--edges", "e.csv", "--structural-features", "degree", "-k", "3", "--preset", "quality",
+                   "--out", "out")  # fmt: skip
+    assert result.code == 0, result.err
+    assert "note: features are the number of neighbours: clusters are ranges of it" in result.err
+    assert "left aside" not in result.err
+    assert metrics_of(tmp_path / "out")["feature_norm"] == "log-degree"
