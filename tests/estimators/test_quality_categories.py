@@ -8,7 +8,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from tvgnn import Graph, TVClustering
 from tvgnn.estimators.quality import recipe
-from tvgnn.estimators.quality.categories import category_columns
+from tvgnn.estimators.quality.categories import category_columns, levels
 from tvgnn.estimators.quality.information import PartitionInformation
 
 
@@ -63,6 +63,37 @@ def test_a_level_that_is_left_out_leaves_a_category():
     random = np.random.default_rng(0)
     without_first = np.eye(4)[random.integers(0, 4, 80), 1:]
     assert _columns(np.hstack([without_first, random.normal(size=(80, 2))])) == [[0, 1, 2]]
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_levels_that_do_not_occur_are_no_bar(sparse):
+    levels = np.random.default_rng(0).integers(0, 4, 80)
+    x = np.insert(np.eye(4)[levels], [0, 2, 4], 0, axis=1)
+    assert _columns(sp.csr_array(x) if sparse else x) == [[1, 2, 4, 5]]
+    beside = np.hstack([x, np.random.default_rng(1).gamma(2, 30, (80, 1))])
+    assert _columns(sp.csr_array(beside) if sparse else beside) == [[1, 2, 4, 5]]
+    assert _columns(np.zeros((80, 3))) == []
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_levels_say_what_their_dummies_do(sparse):
+    """From the table of clusters and levels alone, also where rows have no level."""
+    random = np.random.default_rng(0)
+    labels = random.integers(0, 5, 900)
+    level = np.where(random.random(900) < 0.5, labels, random.integers(0, 10, 900))
+    dummies = np.eye(10)[level][:, :9].astype(np.float32)
+    edges = sp.csr_array((900, 900))
+    read = levels(sp.csr_array(dummies) if sparse else dummies, np.arange(9))
+    assert np.array_equal(read, level)
+    x = random.normal(size=(900, 3)).astype(np.float32)
+    known, dense = (PartitionInformation(edges, x, categories=[part]) for part in (read, dummies))
+    for partition in (labels, random.integers(0, 5, 900), np.minimum(level, 4) % 3):
+        assert known.of(partition, 5) == pytest.approx(dense.of(partition, 5), rel=1e-3)
+
+
+def test_codes_keep_their_values():
+    x = np.array([[3.0, 0.5], [5, 0.5], [4, 0.5]])
+    assert levels(x, np.array([0])).tolist() == [[3], [5], [4]]
 
 
 @pytest.mark.parametrize("equal_rows", [False, True])

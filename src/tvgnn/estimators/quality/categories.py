@@ -9,6 +9,7 @@ import scipy.sparse as sp
 
 from tvgnn.estimators.intensity_features import are_intensities
 from tvgnn.estimators.mixed_features import are_mixed, dummy_columns
+from tvgnn.estimators.quality.preparation import rows_with
 
 __all__ = ["category_columns", "levels"]
 
@@ -81,6 +82,9 @@ def _number(values: np.ndarray) -> int:
 
 def _dummies(x: Any) -> list[np.ndarray]:
     """Dummies of each category."""
+    present = np.flatnonzero(rows_with(x))
+    if len(present) < x.shape[1]:  # levels that do not occur
+        return [present[columns] for columns in _dummies(x[:, present])]
     dummies = dummy_columns(x)
     if not dummies.any() or not (_has_equal_rows(x) if dummies.all() else are_mixed(x)):
         return []
