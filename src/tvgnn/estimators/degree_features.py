@@ -11,6 +11,7 @@ from tvgnn.graph.graph import Graph
 
 __all__ = ["are_one_hot_degrees", "log_positions"]
 
+_FIRST = 1000  # rows that are looked at first
 _FEWEST = 3  # different degrees; of fewer, a category may follow the order by chance
 
 
@@ -58,10 +59,15 @@ def log_positions(x: Any) -> np.ndarray:
 
 def _positions(x: Any) -> np.ndarray | None:
     """Column of the only number of each row, (M,) int64; None where rows have others than a single 1."""
-    found = sp.coo_array(x)
-    rows, columns = found.row[found.data != 0], found.col[found.data != 0]
-    if len(rows) != x.shape[0] or (found.data[found.data != 0] != 1).any():
+    if not sp.issparse(x):
+        first = x[:_FIRST]
+        if (np.count_nonzero(first, axis=1) != 1).any() or (np.count_nonzero(x, axis=1) != 1).any():
+            return None
+        columns = np.asarray((x != 0).argmax(1))
+        return columns if (x[np.arange(len(x)), columns] == 1).all() else None
+    found = x.data != 0
+    if np.count_nonzero(found) != x.shape[0] or (x.data[found] != 1).any():
         return None
-    positions = np.full(x.shape[0], -1)
-    positions[rows] = columns
+    positions = np.full(x.shape[0], -1, np.int64)
+    positions[np.repeat(np.arange(x.shape[0]), np.diff(x.indptr))[found]] = x.indices[found]
     return positions if (positions >= 0).all() else None
