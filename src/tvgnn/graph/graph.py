@@ -152,10 +152,8 @@ class Graph:
         kind
             ``"degree"`` (one-hot of the number of neighbours), ``"spectral"`` (leading eigenvectors of the normalised
             adjacency) or ``"ones"``; see :func:`tvgnn.graph.features.structural_features`.
-        dim
-            Number of columns; the default depends on the kind.
-        n_clusters
-            How many clusters the features shall tell apart: by default spectral ones have at least as many columns.
+        dim, n_clusters
+            Number of columns; the default depends on the kind, and on how many clusters they shall tell apart.
         """
         result = self.with_features(structural_features(self.adjacency(), kind, dim, n_clusters=n_clusters))
         note = structural_note(kind, result.num_features)
