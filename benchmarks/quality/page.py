@@ -14,7 +14,7 @@ import numpy as np
 
 from benchmarks.markdown import MISSING, markdown
 from benchmarks.quality.published import PYAGC_CORA
-from benchmarks.quality.tables import table_by_graph
+from benchmarks.quality.tables import INPUT_KINDS, table_by_graph
 from tvgnn.report.paper_figures import CLUSTERING, CLUSTERING_TITLES, GRAPH_TITLES
 from tvgnn.report.provenance import between_markers
 
@@ -25,22 +25,7 @@ RECORDS = DOCS / "records" / "quality.jsonl"
 # Pages, their tables by name, and the graphs of each
 PAGES = {
     "quality.md": {"packages": "package"},
-    "quality-inputs.md": {
-        kind: kind
-        for kind in (
-            "vectors",
-            "joint",
-            "missing",
-            "edges",
-            "airports",
-            "rows",
-            "table",
-            "cells",
-            "logcells",
-            "texts",
-            "short",
-        )
-    },
+    "quality-inputs.md": {kind: kind for kind in INPUT_KINDS},
 }
 
 

@@ -12,15 +12,15 @@ import numpy as np
 
 from benchmarks.markdown import MISSING, markdown
 
-__all__ = ["main", "table", "table_by_graph"]
+__all__ = ["INPUT_KINDS", "main", "table", "table_by_graph"]
 
-_KINDS = (
-    "citations",
-    "doubtful",
-    "package",
+# Kinds of graphs, by what stands before the number or name; those of one kind of input have a table of their own
+INPUT_KINDS = (
     "vectors",
     "joint",
     "missing",
+    "edges",
+    "airports",
     "rows",
     "table",
     "cells",
@@ -28,6 +28,7 @@ _KINDS = (
     "texts",
     "short",
 )
+_KINDS = ("citations", "doubtful", "package", *INPUT_KINDS)
 
 
 def table(records: Iterable[dict[str, Any]]) -> str:
