@@ -11,7 +11,7 @@ from tvgnn import Graph, TVClustering
 from tvgnn.errors import ClusteringWarning
 from tvgnn.estimators.quality import recipe, runs
 from tvgnn.estimators.quality.directions import averaging_matrix, mean_edge_weight, neighborhood_directions
-from tvgnn.estimators.quality.edges import _common_neighbors, independent_share, own_share
+from tvgnn.estimators.quality.edges import _common_neighbors, independent_share, own_share, rewired
 from tvgnn.estimators.quality.information import PartitionInformation, edge_information
 from tvgnn.graph.adjacency import Adjacency
 from tvgnn.models.smoothed_clustering import (
@@ -80,6 +80,15 @@ def test_triangles_by_chance_between_hubs_are_no_groups():
     both = Graph.from_scipy(sp.block_diag([hubs.adjacency(), cliques(12, number=2500).adjacency()]))
     assert independent_share(both) == pytest.approx(3 / 12, rel=0.1)
     assert independent_share(both) == independent_share(both)
+
+
+def test_edges_joined_at_random_keep_degrees_and_no_edge():
+    for graph in (cliques(6, number=30), random_graph(2000, 20_000)):
+        other = rewired(graph, np.random.RandomState(0))
+        assert np.abs(np.diff(other.indptr) - np.diff(graph.indptr)).sum() <= 0.001 * graph.indices.size
+        assert (other.adjacency().multiply(graph.adjacency())).nnz < 0.2 * graph.indices.size
+    full = Graph.from_scipy(sp.csr_array(np.ones((4, 4)) - np.eye(4)))
+    assert rewired(full, np.random.RandomState(0)).num_edges <= 6
 
 
 @pytest.mark.parametrize(
