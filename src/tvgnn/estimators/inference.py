@@ -28,8 +28,8 @@ __all__ = ["infer", "store_results"]
 _UNKNOWN = 0.01  # share of the nodes of which nothing is known, above which that is said
 _UNSHARED = 0.05  # signal-to-noise ratio of neighbours' features below which they hardly agree
 _APART = (
-    "no two nodes have a feature in common, so clusters are of the edges alone; leave the features out and pass "
-    "features='spectral', which takes less time"
+    "no two nodes have a feature in common, so clusters are of the edges alone; give features that nodes share, or a "
+    "graph without any and features='spectral', which takes less time"
 )
 _BY_EDGES = "for clusters of the edges, leave the features out and pass features='spectral'"
 
