@@ -19,7 +19,7 @@ from benchmarks.quality.rows import joined
 from tvgnn import TVClustering
 from tvgnn.errors import ClusteringWarning
 from tvgnn.estimators import plans
-from tvgnn.estimators.quality import candidates, missing, preparation, recipe, runs
+from tvgnn.estimators.quality import candidates, combination, edge_use, inputs, missing, preparation, recipe, runs
 from tvgnn.estimators.quality.preparation import FeaturePreparation
 from tvgnn.metrics import evaluate
 from tvgnn.models import smoothed_clustering
@@ -83,7 +83,7 @@ def _origin_unknown() -> Iterator[None]:
 
 
 # as they are before a variant replaces them
-_weights, _refine, _discriminant = candidates._weights, runs.refine, runs.set_discriminant
+_weights, _refine, _discriminant = candidates._weights, runs.refine, combination.set_discriminant
 _choose_steps = preparation.choose_steps
 
 
@@ -103,16 +103,16 @@ VARIANTS = {
     "columns not weighed": Variant(_ONE_RUN, lambda: patch.object(candidates, "_weights", _unweighted)),
     "without refinement": Variant(_ONE_RUN, lambda: patch.object(runs, "refine", _kmeans_only)),
     "central partition for the product": Variant(_ONE_RUN, lambda: patch.object(recipe, "agreed_labels", _central)),
-    "self weight 1": Variant(_ONE_RUN, lambda: patch.object(recipe, "_SELF_WEIGHTS", (1.0,))),
-    "edges at face value": Variant(_ONE_RUN, lambda: patch.object(runs, "independent_share", lambda _: 1.0)),
-    "no words held out": Variant(_ONE_RUN, lambda: patch.object(runs, "are_short_texts", lambda _: False)),
-    "edges always kept": Variant(_ONE_RUN, lambda: patch.object(runs.Runs, "linked", lambda _: True)),
+    "self weight 1": Variant(_ONE_RUN, lambda: patch.object(edge_use, "_SELF_WEIGHTS", (1.0,))),
+    "edges at face value": Variant(_ONE_RUN, lambda: patch.object(inputs, "independent_share", lambda _: 1.0)),
+    "no words held out": Variant(_ONE_RUN, lambda: patch.object(edge_use, "are_short_texts", lambda _: False)),
+    "edges always kept": Variant(_ONE_RUN, lambda: patch.object(edge_use, "explained_beyond_chance", lambda *_: True)),
     "bags and measurements only": Variant(_ONE_RUN, _bags_and_measurements_only),
     "zeros for missing features": Variant(_ONE_RUN, _zeros_for_missing_features),
     "categories as other columns": Variant(_ONE_RUN, lambda: patch.object(recipe, "category_columns", lambda _: [])),
     "origin of features unknown": Variant(_ONE_RUN, _origin_unknown),
     "columns standardised": Variant(_ONE_RUN | {"feature_norm": "standardize"}),
-    "discriminants fitted once": Variant(_ONE_RUN, lambda: patch.object(runs, "set_discriminant", _fitted_once)),
+    "discriminants fitted once": Variant(_ONE_RUN, lambda: patch.object(combination, "set_discriminant", _fitted_once)),
     "paper, 300 epochs": Variant({"preset": "paper", "max_iter": 300}),
 }
 

@@ -17,8 +17,8 @@ from tvgnn.estimators.quality import candidates, ordering
 from tvgnn.estimators.quality.batches import NodeBatches
 from tvgnn.estimators.quality.directions import neighborhood_directions, principal_components
 from tvgnn.estimators.quality.information import PartitionInformation
+from tvgnn.estimators.quality.inputs import FitInputs
 from tvgnn.estimators.quality.refinement import refine
-from tvgnn.estimators.quality.runs import Runs
 from tvgnn.graph.adjacency import Adjacency
 from tvgnn.losses import total_variation_loss
 
@@ -191,13 +191,13 @@ class TestFit:
         order = np.random.default_rng(1).permutation(600)
         moved = Graph.from_scipy(sp.csr_array(line)[order][:, order], x=x[order])
         seen = []
-        original = Runs.__init__
+        original = FitInputs.__init__
 
         def recorded(self, graph, *arguments, **options):
             seen.append(graph)
             original(self, graph, *arguments, **options)
 
-        monkeypatch.setattr(Runs, "__init__", recorded)
+        monkeypatch.setattr(FitInputs, "__init__", recorded)
         monkeypatch.setattr(ordering, "_WORTH_ORDERING", 0)
         model = _fitted(moved)
         far = np.abs(np.diff(seen[0].adjacency().tocoo().coords, axis=0)).max()

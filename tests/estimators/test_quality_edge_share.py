@@ -9,7 +9,7 @@ import torch
 
 from tvgnn import Graph, TVClustering
 from tvgnn.errors import ClusteringWarning
-from tvgnn.estimators.quality import recipe, runs
+from tvgnn.estimators.quality import edge_use, inputs
 from tvgnn.estimators.quality.directions import averaging_matrix, mean_edge_weight, neighborhood_directions
 from tvgnn.estimators.quality.edges import _common_neighbors, independent_share, own_share, rewired
 from tvgnn.estimators.quality.information import PartitionInformation, edge_information
@@ -186,7 +186,7 @@ def test_a_graph_without_triangles_is_clustered_as_before(monkeypatch, triangles
         return TVClustering(3, preset="quality", num_layers=2, n_init=1, random_state=0).fit(graph)
 
     model = fitted()
-    monkeypatch.setattr(runs, "independent_share", lambda graph: 1.0)
+    monkeypatch.setattr(inputs, "independent_share", lambda graph: 1.0)
     before = fitted()
     assert np.array_equal(model.assignments_, before.assignments_) is not triangles
     assert (model.choices_["edge_share"] == 1) is not triangles
@@ -197,7 +197,7 @@ def test_whether_edges_say_anything_is_asked_without_regard_to_triangles(monkeyp
     graph = groups(apart=4.0)
     if random_edges:  # between hubs, which close triangles too
         graph = Graph.from_scipy(random_graph(600, 6000).adjacency(), x=graph.x, y=graph.y)
-    monkeypatch.setattr(recipe, "_SHARED", np.inf)
+    monkeypatch.setattr(edge_use, "_SHARED", np.inf)
     model = TVClustering(3, preset="quality", n_init=1, random_state=0)
     with pytest.warns(ClusteringWarning, match="left aside") if random_edges else nullcontext():
         model.fit(graph)

@@ -10,8 +10,9 @@ from tvgnn import Graph, TVClustering
 from tvgnn.errors import ClusteringWarning
 from tvgnn.estimators.presets import PRESETS
 from tvgnn.estimators.quality.directions import principal_components
+from tvgnn.estimators.quality.edge_use import explained_beyond_chance
 from tvgnn.estimators.quality.edges import neighbor_agreement, rewired
-from tvgnn.estimators.quality.runs import Runs
+from tvgnn.estimators.quality.inputs import FitInputs
 
 
 @pytest.fixture(scope="module")
@@ -97,7 +98,7 @@ def test_what_chance_is_made_of(rich):
 
 
 @pytest.mark.parametrize(("within", "linked"), [(0.6, True), (0.0, False)])
-def test_edges_are_linked_where_partitions_explain_them_beyond_chance(within, linked):
+def test_partitions_explain_edges_beyond_chance_where_these_make_communities(within, linked):
     """Features that say nothing: edges that make communities are told from such as join nodes at random."""
     random = np.random.default_rng(0)
     y = np.arange(400) % 4
@@ -105,10 +106,9 @@ def test_edges_are_linked_where_partitions_explain_them_beyond_chance(within, li
     alike, anywhere = y[sources] + 4 * random.integers(0, 100, 2400), random.integers(0, 400, 2400)
     edges = np.stack([sources, np.where(random.random(2400) < within, alike, anywhere)])
     x = random.normal(size=(400, 12)).astype(np.float32)
-    runs = Runs(Graph.from_edge_index(edges, num_nodes=400), x, 4, PRESETS["quality"], "cpu", "auto")
-    runs.see(np.random.RandomState(0))
-    assert runs.linked() is linked
-    assert runs.linked() is linked  # draws nothing from the runs' own random numbers
+    inputs = FitInputs(Graph.from_edge_index(edges, num_nodes=400), x, 4, PRESETS["quality"], "cpu", "auto")
+    components = inputs.components(np.random.RandomState(0))
+    assert explained_beyond_chance(inputs, components) is linked
 
 
 def test_what_few_nodes_say_is_believed():

@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from sklearn.metrics import normalized_mutual_info_score
 
 from tvgnn import Graph, TVClustering
-from tvgnn.estimators.quality import held_out, runs
+from tvgnn.estimators.quality import edge_use, held_out, runs
 from tvgnn.estimators.quality.held_out import HeldOutWords, are_short_texts
 from tvgnn.estimators.quality.preparation import FeaturePreparation
 from tvgnn.graph.adjacency import Adjacency
@@ -49,9 +49,9 @@ def _words(graph, n_clusters=4):
 
 @pytest.mark.filterwarnings("ignore:edges join nodes")
 def test_topics_of_short_texts_are_found(texts, monkeypatch):
-    monkeypatch.setattr(runs.Runs, "linked", lambda fit: False)  # so that words held out decide
+    monkeypatch.setattr(edge_use, "explained_beyond_chance", lambda *_: False)  # so that words held out decide
     found = normalized_mutual_info_score(texts.y, _fitted(texts).labels_)
-    monkeypatch.setattr(runs, "are_short_texts", lambda x: False)
+    monkeypatch.setattr(edge_use, "are_short_texts", lambda x: False)
     assert normalized_mutual_info_score(texts.y, _fitted(texts).labels_) < 0.1
     assert found > 0.5
 

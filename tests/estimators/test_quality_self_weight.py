@@ -7,7 +7,7 @@ from sklearn.metrics import adjusted_rand_score
 from sparse_blocks import blocks
 
 from tvgnn import Graph, TVClustering
-from tvgnn.estimators.quality import recipe, runs
+from tvgnn.estimators.quality import edge_use, runs
 from tvgnn.graph.adjacency import Adjacency
 from tvgnn.models.smoothed_clustering import (
     SmoothedClusteringConfig,
@@ -30,7 +30,7 @@ def _weights(model):
 def test_a_node_relies_on_itself_where_most_neighbours_are_others(monkeypatch, scale):
     graph = blocks(600, shared=0.2, degree=15, apart=1.2, weight=scale)
     chosen = _fitted(graph)
-    monkeypatch.setattr(recipe, "_SELF_WEIGHTS", (1.0,))
+    monkeypatch.setattr(edge_use, "_SELF_WEIGHTS", (1.0,))
     once = _fitted(graph)
     assert all(weight > 1 for weight in _weights(chosen))
     assert _weights(once) == [1.0] * len(_weights(once))
@@ -58,7 +58,7 @@ def test_later_runs_keep_the_weights_of_the_first(monkeypatch):
 
 
 def test_nothing_is_tried_where_neighbours_agree(monkeypatch):
-    monkeypatch.setattr(recipe, "_SELF_WEIGHTS", (1.0, None))  # which would fail
+    monkeypatch.setattr(edge_use, "_SELF_WEIGHTS", (1.0, None))  # which would fail
     model = _fitted(blocks(300, shared=0.9, degree=6, apart=4))
     assert model.choices_["neighbor_agreement"] > 1
     assert set(_weights(model)) == {1.0}
@@ -70,7 +70,7 @@ def test_a_weight_that_hardly_explains_more_is_not_taken(monkeypatch):
 
 
 def test_nothing_is_tried_without_edges(monkeypatch):
-    monkeypatch.setattr(recipe, "_SELF_WEIGHTS", (1.0, None))  # which would fail
+    monkeypatch.setattr(edge_use, "_SELF_WEIGHTS", (1.0, None))  # which would fail
     x = blocks(300, shared=0.9, degree=6, apart=4).x
     assert set(_weights(_fitted(Graph.from_edge_index(np.empty((2, 0), int), num_nodes=300, x=x)))) == {1.0}
 

@@ -2,5 +2,6 @@
 
 In order: `preparation` scales the features, `directions` finds the encoder, `candidates` smooths and clusters,
 `information` judges partitions without labels, `held_out` those of short texts, `refinement` sets and trains the head,
-`runs` and `recipe` call them.
+`agreement` brings partitions together. `recipe` calls them: `inputs` is what all runs read, `edge_use` decides what the
+edges are good for, `runs` finds partitions, `combination` makes one network of them.
 """

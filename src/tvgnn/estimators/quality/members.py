@@ -20,6 +20,7 @@ class Member:
         rank: of the encoder, see `Directions`.
         log_probabilities: (N, K) float32, of the clusters.
         description: what the data chose, for the record.
+        nothing_known: number of nodes that have neither features nor a way to any.
         weight: (F, q) float32, the encoder's.
         candidate: the partition before refinement with its embedding, None where that was let go.
 
@@ -28,6 +29,7 @@ class Member:
     rank: int
     log_probabilities: np.ndarray
     description: dict[str, Any]
+    nothing_known: int
     weight: np.ndarray
     candidate: Candidate | None
 
