@@ -14,6 +14,7 @@ from benchmarks.quality.packages import joint_network, package_network, with_wor
 from benchmarks.quality.rows import TableSettings, rows, simulate_cells, simulate_table
 from benchmarks.quality.short_texts import SHORT_TEXTS
 from benchmarks.quality.simulated import CitationSettings, simulate_citations
+from benchmarks.quality.skewed import simulate_skewed
 from tvgnn import Graph, load_dataset
 from tvgnn.errors import DataError
 
@@ -52,7 +53,8 @@ def problem(name: str, seed: int, mirror: str | None = None) -> Problem:
     ``missing-NAME`` the same of which two in five nodes have no words, ``edges-NAME`` the same without any words.
     ``rows-NAME`` has no edges (`benchmarks.quality.rows`), and
     ``table-NUMBER`` measurements and categories; ``cells-NUMBER`` are counts of genes, ``logcells-NUMBER`` their
-    logarithms as scanpy makes them, without edges too. ``airports-NUMBER`` have one-hot degrees for features.
+    logarithms as scanpy makes them, without edges too. ``airports-NUMBER`` have one-hot degrees for features,
+    ``skewed-NUMBER`` measurements with heavy tails.
 
     The number stands for the settings, of those like a graph from the best match on.
 
@@ -83,8 +85,8 @@ def problem(name: str, seed: int, mirror: str | None = None) -> Problem:
             shares = graph.x / graph.x.sum(1, keepdims=True)
             graph = Graph.from_scipy(graph.adjacency(), x=np.log1p(1e4 * shares), y=graph.y)
         return Problem(graph, graph.num_classes)
-    if match := re.fullmatch(r"airports-(\d+)", name):
-        graph = simulate_airports(int(match[1]))
+    if match := re.fullmatch(r"(airports|skewed)-(\d+)", name):
+        graph = (simulate_airports if match[1] == "airports" else simulate_skewed)(int(match[2]))
         return Problem(graph, graph.num_classes)
     if name.startswith("rows-"):
         graph = rows(name.removeprefix("rows-"))

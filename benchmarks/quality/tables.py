@@ -23,6 +23,7 @@ INPUT_KINDS = (
     "airports",
     "rows",
     "table",
+    "skewed",
     "cells",
     "logcells",
     "texts",

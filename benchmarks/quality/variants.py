@@ -48,9 +48,13 @@ def _fitted_once(head: Any, views: Sequence[np.ndarray], labels: np.ndarray) -> 
     return _discriminant(head, views, labels, rounds=1)
 
 
+def _no_heavy_tails(x: Any) -> np.ndarray:
+    return np.zeros(x.shape[1], bool)
+
+
 @contextmanager
 def _bags_and_measurements_only() -> Iterator[None]:
-    """Know no intensities, tables with categories or counts of one unit, and take counts for those of words."""
+    """Know no intensities, categories, counts of one unit or heavy tails, and take counts for those of words."""
 
     def steps(x: Any) -> tuple[str, ...]:
         return tuple("idf" if step == "smooth-idf" else step for step in _choose_steps(x))
@@ -59,6 +63,7 @@ def _bags_and_measurements_only() -> Iterator[None]:
         for name in ("are_intensities", "are_mixed", "are_counts", "are_log_counts"):
             stack.enter_context(patch.object(preparation, name, lambda _: False))
         stack.enter_context(patch.object(preparation, "choose_steps", steps))
+        stack.enter_context(patch.object(preparation, "heavy_tailed", _no_heavy_tails))
         yield
 
 
@@ -110,6 +115,9 @@ VARIANTS = {
     "bags and measurements only": Variant(_ONE_RUN, _bags_and_measurements_only),
     "zeros for missing features": Variant(_ONE_RUN, _zeros_for_missing_features),
     "categories as other columns": Variant(_ONE_RUN, lambda: patch.object(recipe, "category_columns", lambda _: [])),
+    "heavy tails as other columns": Variant(
+        _ONE_RUN, lambda: patch.object(preparation, "heavy_tailed", _no_heavy_tails)
+    ),
     "origin of features unknown": Variant(_ONE_RUN, _origin_unknown),
     "columns standardised": Variant(_ONE_RUN | {"feature_norm": "standardize"}),
     "discriminants fitted once": Variant(_ONE_RUN, lambda: patch.object(combination, "set_discriminant", _fitted_once)),

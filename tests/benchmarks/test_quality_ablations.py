@@ -9,6 +9,7 @@ from benchmarks.quality.matching import difference, search, statistics
 from benchmarks.quality.packages import joint_network, package_network
 from benchmarks.quality.rows import TableSettings, rows
 from benchmarks.quality.simulated import CitationSettings, simulate_citations
+from benchmarks.quality.skewed import SHAPES
 from benchmarks.quality.tables import table, table_by_graph
 from benchmarks.quality.variants import VARIANTS, fitted, measured
 
@@ -59,6 +60,17 @@ def test_graphs_without_classes_get_the_clusters_of_the_paper():
     assert problem("blocks", 0).n_clusters == 6
     with pytest.raises(DataError, match="unknown dataset"):
         problem("citations-x", 0)
+
+
+@pytest.mark.parametrize("number", range(6))
+def test_skewed_measurements_are_taken_by_their_ranks_and_markers_are_not(number):
+    graph, classes = problem(f"skewed-{number}", 0)
+    assert (graph.num_nodes, classes, graph.num_features) == ((800, 12, 24) if number == 5 else (800, 4, 8))
+    assert not np.array_equal(problem(f"skewed-{number + 12}", 0).graph.x, graph.x)
+    kind = FeaturePreparation.fit(graph.x).kind
+    assert (kind == "standardize") == (SHAPES[number] == "markers")
+    with VARIANTS["heavy tails as other columns"].replaced():
+        assert FeaturePreparation.fit(graph.x).kind == "standardize"
 
 
 def test_a_variant_replaces_its_part_and_puts_it_back():
@@ -322,7 +334,7 @@ def test_simulated_tables_have_categories_measurements_and_classes(number):
 @pytest.mark.parametrize(
     ("name", "before", "now"),
     [
-        ("table-0", "idf+l2", "standardize-numeric"),
+        ("table-0", "idf+l2", "normal-scores+standardize-numeric"),
         ("cells-0", "log1p+idf+l2", "log1p+smooth-idf+l2"),
         ("cells-2", "standardize", "log1p+l2"),
         ("logcells-0", "idf+l2", "l2"),

@@ -13,7 +13,7 @@ from tvgnn.estimators.component_scores import are_component_scores
 from tvgnn.graph._normalize import normalize_rows
 from tvgnn.graph.column_moments import column_moments, full_columns, row_blocks
 
-__all__ = ["FEATURE_NORMS", "FeatureScaling", "is_bag_of_words", "resolution", "standardized"]
+__all__ = ["FEATURE_NORMS", "FeatureScaling", "is_bag_of_words", "resolution", "standardized", "with_full_columns"]
 
 FEATURE_NORMS = ("auto", "l1", "l2", "standardize", "common-scale", None)
 _BAG_OF_WORDS_DENSITY = 0.25  # rows with more non-zeros than this are measurements rather than word counts
@@ -105,10 +105,15 @@ def _standardized_sparse(x: Any, mean: np.ndarray | None, scale: np.ndarray) -> 
     # A zero of such a column becomes a number, so these columns are taken out, shifted and put back in full.
     shifted = np.flatnonzero(mean)
     dense = standardized(x[:, shifted].toarray(), mean[shifted], scale[shifted])
-    rows, width = dense.shape
-    places = np.tile(shifted, rows), np.arange(rows + 1) * width
-    others = sp.csr_array(x.multiply(np.where(mean == 0, 1 / scale, 0)[None, :])).astype(np.float32)
-    return sp.csr_array(others + sp.csr_array((dense.ravel(), *places), shape=x.shape))
+    return with_full_columns(sp.csr_array(x.multiply(1 / scale[None, :])).astype(np.float32), shifted, dense)
+
+
+def with_full_columns(x: Any, columns: np.ndarray, dense: np.ndarray) -> Any:
+    """CSR x (N, F) with the columns (c,) replaced by ``dense`` (N, c)."""
+    others = np.ones(x.shape[1], x.dtype)
+    others[columns] = 0
+    places = np.tile(columns, len(dense)), np.arange(len(dense) + 1) * len(columns)
+    return sp.csr_array(x.multiply(others[None, :]) + sp.csr_array((dense.ravel(), *places), shape=x.shape))
 
 
 def is_bag_of_words(x: Any) -> bool:

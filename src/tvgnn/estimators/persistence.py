@@ -12,6 +12,7 @@ import torch
 
 from tvgnn.estimators._model_files import expect, known, plain, read_model, write_model
 from tvgnn.estimators.feature_scaling import FEATURE_NORMS, FeatureScaling
+from tvgnn.estimators.heavy_tails import QUANTILES
 from tvgnn.estimators.quality.preparation import FeaturePreparation, arrays_of_steps, prepared_columns
 from tvgnn.graph.graph import Graph
 from tvgnn.models.node_clustering import NodeClusteringConfig, NodeClusteringModel
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["load", "save"]
 
 _FORMAT = 1
+_SCALING = ("mean", "scale", "quantiles")
 _SCALARS = {
     "n_clusters_found_": int,
     "loss_": float,
@@ -45,8 +47,8 @@ def save(estimator: TVClustering, folder: str | os.PathLike[str]) -> None:
         arrays[name] = torch.tensor(getattr(estimator, name))
     arrays["loss_history_"] = torch.tensor(estimator.loss_history_, dtype=torch.float64)
     scaling = estimator.feature_scaling_
-    for name in ("mean", "scale"):
-        if getattr(scaling, name) is not None:
+    for name in _SCALING:
+        if getattr(scaling, name, None) is not None:
             arrays[f"scaling.{name}"] = torch.tensor(getattr(scaling, name))
     ids = [key.item() if isinstance(key, np.generic) else key for key in estimator.graph_.node_ids]
     plain_ids = ids != list(range(len(ids))) and all(type(i) in (str, int) for i in ids)
@@ -105,11 +107,12 @@ def _restore_scaling(estimator: TVClustering, kind: str | None, arrays: dict[str
     quality = estimator.preset == "quality"
     if not quality and kind not in FEATURE_NORMS:
         raise ValueError(f"unknown feature_norm {kind!r}")
-    scaling = {name: arrays[f"scaling.{name}"].numpy() for name in ("mean", "scale") if f"scaling.{name}" in arrays}
+    scaling = {name: arrays[f"scaling.{name}"].numpy() for name in _SCALING if f"scaling.{name}" in arrays}
     if scaling.keys() not in arrays_of_steps(kind, sp.issparse(estimator.graph_.x)):
         raise ValueError(f"expected other scaling arrays for feature_norm {kind!r}, got {sorted(scaling)}")
     for name, value in scaling.items():
-        expect(f"shape of scaling.{name}", value.shape, (estimator.n_features_in_,))
+        shape = (QUANTILES, estimator.n_features_in_) if name == "quantiles" else (estimator.n_features_in_,)
+        expect(f"shape of scaling.{name}", value.shape, shape)
     estimator.feature_scaling_ = (FeaturePreparation if quality else FeatureScaling)(kind, **scaling)
     estimator.feature_norm_ = kind
 
