@@ -63,7 +63,7 @@ def test_graphs_without_classes_get_the_clusters_of_the_paper():
 
 
 @pytest.mark.parametrize("number", range(6))
-def test_skewed_measurements_are_tamed_and_markers_are_not(number):
+def test_skewed_measurements_are_taken_by_their_ranks_and_markers_are_not(number):
     graph, classes = problem(f"skewed-{number}", 0)
     assert (graph.num_nodes, classes, graph.num_features) == ((800, 12, 24) if number == 5 else (800, 4, 8))
     assert not np.array_equal(problem(f"skewed-{number + 12}", 0).graph.x, graph.x)
@@ -334,7 +334,7 @@ def test_simulated_tables_have_categories_measurements_and_classes(number):
 @pytest.mark.parametrize(
     ("name", "before", "now"),
     [
-        ("table-0", "idf+l2", "arcsinh+standardize-numeric"),
+        ("table-0", "idf+l2", "normal-scores+standardize-numeric"),
         ("cells-0", "log1p+idf+l2", "log1p+smooth-idf+l2"),
         ("cells-2", "standardize", "log1p+l2"),
         ("logcells-0", "idf+l2", "l2"),

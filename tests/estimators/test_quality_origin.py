@@ -46,7 +46,7 @@ def hung():
 def test_spectral_features_count_once(hung, monkeypatch):
     """What eigenvectors say of small cliques is no news beside the edges."""
     graph, y = hung
-    options = {"features": "spectral", "feature_norm": "standardize"}  # arcsinh would do, too
+    options = {"features": "spectral", "feature_norm": "standardize"}  # as ranks would do, too
     model = _quality(5, **options).fit(graph)
     assert model.choices_["features_made_of"] == "edges"
     found = normalized_mutual_info_score(y, model.labels_[: len(y)])

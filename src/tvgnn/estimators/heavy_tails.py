@@ -1,4 +1,4 @@
-"""Measurements with heavy tails, such as incomes, numbers of followers or slips of a sensor, and what tames them."""
+"""Measurements with heavy tails, such as incomes, counts of followers or slips of a sensor, by their ranks."""
 
 from __future__ import annotations
 
@@ -6,15 +6,16 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.stats import norm, rankdata
 from sklearn.metrics import pairwise_distances
 
 from tvgnn.estimators.feature_scaling import FeatureScaling, resolution, with_full_columns
 from tvgnn.estimators.mixed_features import dummy_columns
 from tvgnn.graph.column_moments import column_moments, row_blocks
 
-__all__ = ["arcsinh", "arcsinh_units", "heavy_tailed"]
+__all__ = ["QUANTILES", "heavy_tailed", "normal_scores", "quantiles_of"]
 
-_OF_A_GAUSSIAN = 0.6745  # median distance from the median, of deviation 1
+QUANTILES = 257  # of each column; between these, ranks are interpolated
 _KURTOSIS = 3.0  # beyond that of a Gaussian: that of Laplace's distribution
 _SAMPLE = 1_000  # rows that are compared with their nearest, fewer where columns are many
 _COMPARED = 10**8  # pairs of rows in all columns together
@@ -23,12 +24,12 @@ _ROUNDS = 5  # of looking at all columns, as each decides about the neighbours o
 
 
 def heavy_tailed(x: Any) -> np.ndarray:
-    """Say which columns of measurements x (N, F) say more by their `arcsinh`, (F,) bool; none that are dummies.
+    """Say which columns of measurements x (N, F) say more by their ranks, (F,) bool; none that are dummies.
 
     A few rows far out take most of a column's variance, so that all others are the same after it is standardised. But
     so do the members of a small cluster, of which a column says just that. Columns of high kurtosis are told apart by
-    the other columns: rows that are near in these have more in common by the arcsinh of a heavy-tailed column than by
-    its values, and less by that of one that marks a cluster.
+    the other columns: rows that are near in these have more in common by the ranks of a heavy-tailed column than by its
+    values, and less by the ranks of one that marks a cluster.
 
     Parameters:
         x: dense or CSR.
@@ -50,65 +51,55 @@ def heavy_tailed(x: Any) -> np.ndarray:
     # By the deviation of all rows: what is far out may not be among these
     values = _dense(x[rows]).astype(np.float64) / np.asarray(FeatureScaling.fit(x, "standardize").scale)
     values = (values - values.mean(0)).astype(np.float32)
-    bent = arcsinh(values, arcsinh_units(values, np.isin(np.arange(x.shape[1]), candidates)))
-    bent /= np.maximum(bent.std(0), np.float32(1e-6))
+    ranks = norm.ppf((rankdata(values, axis=0) - 0.5) / size).astype(np.float32)
+    ranks /= np.maximum(ranks.std(0), np.float32(1e-6))
     for _ in range(_ROUNDS):
-        seen = np.where(found, bent, values)
+        seen = np.where(found, ranks, values)
         apart = pairwise_distances(seen, metric="sqeuclidean")
         before, found = found, found.copy()
         for column in candidates:
             others = apart - np.square(seen[:, column, None] - seen[:, column])
             np.fill_diagonal(others, np.inf)
             nearest = np.argpartition(others, _NEAREST, axis=1)[:, :_NEAREST]
-            if_bent, as_given = (_in_common(part[:, column], nearest) for part in (bent, values))
-            found[column] = if_bent > as_given
+            by_ranks, by_values = (_in_common(part[:, column], nearest) for part in (ranks, values))
+            found[column] = by_ranks > by_values
         if np.array_equal(before, found):
             break
     return found
 
 
-def arcsinh_units(x: Any, columns: np.ndarray) -> np.ndarray:
-    """Medians and typical distances from these of some columns (F,) bool of x (N, F), (2, F), and nan for the others.
-
-    The typical distance is the median one, in units of a Gaussian's deviation, or the mean one where half of the rows
-    have the median.
-    """
-    found = np.full((2, x.shape[1]), np.nan)
+def quantiles_of(x: Any, columns: np.ndarray) -> np.ndarray:
+    """Quantiles of some columns (F,) bool of x (N, F), dense or CSR, (257, F), and nan for the others."""
+    found = np.full((QUANTILES, x.shape[1]), np.nan)
     for column in np.flatnonzero(columns):
-        found[:, column] = _units(_column(x, column))
+        found[:, column] = np.quantile(_column(x, column), np.linspace(0, 1, QUANTILES))
     return found
 
 
-def arcsinh(x: Any, units: np.ndarray) -> Any:
-    """Replace columns of x (M, F) by the inverse hyperbolic sine of their distance from the median.
-
-    Near the median that is the distance, far from it its logarithm.
+def normal_scores(x: Any, quantiles: np.ndarray) -> Any:
+    """Replace columns of x (M, F) by the normal quantiles of their ranks; beyond the extremes nothing grows.
 
     Parameters:
         x: of any rows, dense or CSR.
-        units: (2, F), see `arcsinh_units`; columns of nan stay as they are.
+        quantiles: (257, F), see `quantiles_of`; columns of nan stay as they are.
 
     Returns:
         The same kind as x, float32, or float64 where x is.
 
     """
-    columns = np.flatnonzero(~np.isnan(units[0]))
+    scores = norm.ppf((np.arange(len(quantiles)) + 0.5) / len(quantiles))
+    columns = np.flatnonzero(~np.isnan(quantiles[0]))
     found = np.empty((x.shape[0], len(columns)), np.result_type(x.dtype, np.float32))
     for place, column in enumerate(columns):
-        center, width = units[:, column]
-        found[:, place] = np.arcsinh((_column(x, column) - center) / width)
+        known, given = quantiles[:, column], _column(x, column)
+        # Where many rows share a value, one of its ranks is the lowest and one the highest
+        lowest = -np.interp(-given, -known[::-1], -scores[::-1])
+        found[:, place] = (np.interp(given, known, scores) + lowest) / 2
     if sp.issparse(x):
         return with_full_columns(x.astype(found.dtype), columns, found)
     result = x.astype(found.dtype)
     result[:, columns] = found
     return result
-
-
-def _units(values: np.ndarray) -> tuple[float, float]:
-    center = float(np.median(values))
-    apart = np.abs(values - center)
-    width = float(np.median(apart) or apart.mean()) / _OF_A_GAUSSIAN
-    return center, width or 1.0
 
 
 def _excess_kurtosis(x: np.ndarray) -> np.ndarray:

@@ -12,6 +12,7 @@ import torch
 
 from tvgnn.estimators._model_files import expect, known, plain, read_model, write_model
 from tvgnn.estimators.feature_scaling import FEATURE_NORMS, FeatureScaling
+from tvgnn.estimators.heavy_tails import QUANTILES
 from tvgnn.estimators.quality.preparation import FeaturePreparation, arrays_of_steps, prepared_columns
 from tvgnn.graph.graph import Graph
 from tvgnn.models.node_clustering import NodeClusteringConfig, NodeClusteringModel
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["load", "save"]
 
 _FORMAT = 1
-_SCALING = ("mean", "scale", "units")
+_SCALING = ("mean", "scale", "quantiles")
 _SCALARS = {
     "n_clusters_found_": int,
     "loss_": float,
@@ -110,7 +111,7 @@ def _restore_scaling(estimator: TVClustering, kind: str | None, arrays: dict[str
     if scaling.keys() not in arrays_of_steps(kind, sp.issparse(estimator.graph_.x)):
         raise ValueError(f"expected other scaling arrays for feature_norm {kind!r}, got {sorted(scaling)}")
     for name, value in scaling.items():
-        shape = (2, estimator.n_features_in_) if name == "units" else (estimator.n_features_in_,)
+        shape = (QUANTILES, estimator.n_features_in_) if name == "quantiles" else (estimator.n_features_in_,)
         expect(f"shape of scaling.{name}", value.shape, shape)
     estimator.feature_scaling_ = (FeaturePreparation if quality else FeatureScaling)(kind, **scaling)
     estimator.feature_norm_ = kind

@@ -13,7 +13,7 @@ from tvgnn.estimators.count_features import are_counts, are_log_counts, have_one
 from tvgnn.estimators.degree_features import log_positions
 from tvgnn.estimators.embedding_features import are_embeddings
 from tvgnn.estimators.feature_scaling import FeatureScaling, is_bag_of_words
-from tvgnn.estimators.heavy_tails import arcsinh, arcsinh_units, heavy_tailed
+from tvgnn.estimators.heavy_tails import heavy_tailed, normal_scores, quantiles_of
 from tvgnn.estimators.intensity_features import are_intensities
 from tvgnn.estimators.mixed_features import are_mixed, dummy_columns
 from tvgnn.graph._normalize import normalize_rows
@@ -32,7 +32,7 @@ __all__ = [
 STEPS = (
     "log-degree",
     "log1p",
-    "arcsinh",
+    "normal-scores",
     "idf",
     "smooth-idf",
     "standardize",
@@ -45,7 +45,7 @@ _CENTRING = {"standardize", "standardize-numeric", "common-scale"}
 _OF_MEASUREMENTS = {"standardize", "standardize-numeric"}
 _ONE_OF = {"idf", "smooth-idf", *_CENTRING}  # each has a scale for every column
 _DEGREE = ("log-degree",)
-_NOT_BEFORE = {"log1p", "idf", "smooth-idf"}  # ones that want counts
+_NOT_OF_RANKS = {"log1p", "idf", "smooth-idf"}  # which want counts
 _FAIR = 0.5  # deviation of a dummy that is 1 in half of the rows
 _WEIGHTED_SLOPE = 0.5  # half way between raw counts (0) and values that carry the IDF already (1)
 MANY_COLUMNS = 32  # in which a row of zeros is no measurement, but one that is missing
@@ -60,7 +60,7 @@ class FeaturePreparation:
         kind: names of the steps joined by ``+``, such as ``"log1p+idf+l2"``, or None for no step.
         mean: (F,) subtracted from every row, or None; as in `FeatureScaling`.
         scale: (F,) that every row is divided by, or None.
-        units: (2, F) of the columns whose arcsinh is taken, see `arcsinh_units`; or None.
+        quantiles: (257, F) of the columns that are taken by their ranks, nan for the others; or None.
 
     Example:
         >>> x = np.array([[1.0, 1, 0, 0, 0, 0], [1.0, 0, 1, 0, 0, 0], [1, 0, 0, 0, 0, 0]])
@@ -73,7 +73,7 @@ class FeaturePreparation:
     kind: str | None
     mean: np.ndarray | None = None
     scale: np.ndarray | None = None
-    units: np.ndarray | None = None
+    quantiles: np.ndarray | None = None
 
     @property
     def steps(self) -> tuple[str, ...]:
@@ -88,14 +88,14 @@ class FeaturePreparation:
 
         Parameters:
             x: features.
-            kind: ``"auto"`` for `choose_steps`, and where these standardise measurements ``arcsinh`` before it
+            kind: ``"auto"`` for `choose_steps`, and where these standardise measurements ``normal-scores`` before it
                 for those with heavy tails (`heavy_tailed`); ``"log-degree"`` alone, which makes one number of one-hot
-                degrees; else names of `STEPS` joined by ``+``, or None. ``arcsinh`` by name are for all
+                degrees; else names of `STEPS` joined by ``+``, or None. ``normal-scores`` by name are for all
                 columns but dummies.
 
         Raises:
             ValueError: an unknown step, or two that exclude each other; ``log1p`` and negative numbers; ``idf`` where
-                no column has a zero, so that it would leave nothing; ``arcsinh`` and a sparse bag of words.
+                no column has a zero, so that it would leave nothing; ``normal-scores`` and a sparse bag of words.
 
         """
         known = known_rows(x)
@@ -104,16 +104,16 @@ class FeaturePreparation:
         steps = choose_steps(x) if kind == "auto" else _checked(kind)
         if steps == _DEGREE:
             log_positions(x)
-        mean = scale = units = None
+        mean = scale = quantiles = None
         centring = next((step for step in steps if step in _CENTRING), None)
-        if kind == "auto" and centring in _OF_MEASUREMENTS and (heavy := heavy_tailed(x)).any():
-            steps = ("arcsinh", *steps)
-            units = arcsinh_units(x, heavy)
-        elif "arcsinh" in steps:
-            units = arcsinh_units(_measurements(x, kind), ~dummy_columns(x))
+        if kind == "auto" and centring in _OF_MEASUREMENTS and (ranked := heavy_tailed(x)).any():
+            steps = ("normal-scores", *steps)
+            quantiles = quantiles_of(x, ranked)
+        elif "normal-scores" in steps:
+            quantiles = quantiles_of(_measurements(x, kind), ~dummy_columns(x))
         if centring is not None:
             given = _log1p(x) if "log1p" in steps else x
-            given = given if units is None else arcsinh(given, units)
+            given = given if quantiles is None else normal_scores(given, quantiles)
             scaling = FeatureScaling.fit(given, "common-scale" if centring == "common-scale" else "standardize")
             mean, scale = scaling.mean, scaling.scale
             if centring == "standardize-numeric":
@@ -128,7 +128,7 @@ class FeaturePreparation:
             scale = np.where(idf > 0, 1 / np.maximum(idf, 1e-300), np.inf)
         elif "smooth-idf" in steps:
             scale = 1 / (1 + np.log((1 + x.shape[0]) / (1 + rows_with(x))))
-        return cls("+".join(steps) or None, mean, scale, units)
+        return cls("+".join(steps) or None, mean, scale, quantiles)
 
     def transform(self, x: Any) -> Any:
         """Prepared features, (M, F) float32, dense or CSR as given; rows of zeros in at least 32 columns stay so.
@@ -143,8 +143,8 @@ class FeaturePreparation:
         known = None if self.mean is None else known_rows(x)
         if "log1p" in steps:
             x = _log1p(x)
-        if self.units is not None:
-            x = arcsinh(x, self.units)
+        if self.quantiles is not None:
+            x = normal_scores(x, self.quantiles)
         x = FeatureScaling("standardize", self.mean, self.scale).transform(x)
         if known is not None and not known.all():
             x = sp.csr_array(sp.diags_array(known.astype(x.dtype)) @ x) if sp.issparse(x) else x * known[:, None]
@@ -155,17 +155,17 @@ class FeaturePreparation:
 
 
 def arrays_of_steps(kind: str | None, sparse: bool) -> tuple[set[str], ...]:
-    """Which of ``mean``, ``scale`` and ``units`` a fitted preparation can have; sparse features may have no mean.
+    """Which of ``mean``, ``scale`` and ``quantiles`` a fitted preparation can have; sparse features may have no mean.
 
     Raises:
         ValueError: an unknown step.
 
     """
     steps = _checked(kind)
-    if "arcsinh" in steps:
+    if "normal-scores" in steps:
         if not _CENTRING & set(steps):
-            return ({"units"},)
-        least = {"units", "scale"}
+            return ({"quantiles"},)
+        least = {"quantiles", "scale"}
         return (least, least | {"mean"}) if sparse else (least | {"mean"},)
     if _CENTRING & set(steps):
         return ({"scale"}, {"mean", "scale"}) if sparse else ({"mean", "scale"},)
@@ -181,12 +181,12 @@ def _checked(kind: str | None) -> tuple[str, ...]:
     steps = () if kind is None else tuple(kind.split("+"))
     known = all(step in STEPS for step in steps) and len(set(steps)) == len(steps)
     alone = len(steps) == 1 or not set(_DEGREE) & set(steps)
-    alone = alone and not ("arcsinh" in steps and _NOT_BEFORE & set(steps))
+    alone = alone and not ("normal-scores" in steps and _NOT_OF_RANKS & set(steps))
     if not known or not alone or len(_ONE_OF & set(steps)) > 1:
         raise ValueError(
             f"expected feature_norm to be 'auto', None or different steps of {', '.join(STEPS)} joined by '+', of "
-            f"{', '.join(step for step in STEPS if step in _ONE_OF)} only one, {_DEGREE[0]} alone and arcsinh "
-            f"without {', '.join(sorted(_NOT_BEFORE))}, got {kind!r}"
+            f"{', '.join(step for step in STEPS if step in _ONE_OF)} only one, {_DEGREE[0]} alone and normal-scores "
+            f"without {', '.join(sorted(_NOT_OF_RANKS))}, got {kind!r}"
         )
     return steps
 
@@ -207,7 +207,7 @@ def choose_steps(x: Any) -> tuple[str, ...]:
     - Scores on principal components (`are_component_scores`): ``common-scale``, as their variances are what they say.
     - Embeddings (`are_embeddings`): ``common-scale`` and ``l2``, the direction from their mean.
     - Anything else are measurements: ``standardize``, so that units do not matter; those with heavy tails get
-      ``arcsinh`` before it (`FeaturePreparation.fit`).
+      ``normal-scores`` before it (`FeaturePreparation.fit`).
 
     ``idf`` is ``log(N / n)`` with n the rows that have a word, ``smooth-idf`` ``1 + log((1 + N) / (1 + n))``, which
     scikit-learn's `TfidfTransformer` takes.
@@ -252,7 +252,7 @@ def known_rows(x: Any) -> np.ndarray:
 def _measurements(x: Any, kind: str | None) -> Any:
     if sp.issparse(x) and is_bag_of_words(x):
         raise ValueError(
-            f"expected measurements for the step arcsinh of feature_norm={kind!r}, got a sparse matrix that is "
+            f"expected measurements for the step normal-scores of feature_norm={kind!r}, got a sparse matrix that is "
             "mostly zero, in which every zero would become a number; take feature_norm='idf+l2' for words"
         )
     return x
