@@ -43,7 +43,8 @@ def heavy_tailed(x: Any) -> np.ndarray:
     """
     found = np.zeros(x.shape[1], bool)
     measured = np.flatnonzero(~dummy_columns(x))
-    candidates = measured[_excess_kurtosis(_dense(x[:, measured])) > _KURTOSIS]
+    table = x if len(measured) == x.shape[1] else x[:, measured]
+    candidates = measured[_excess_kurtosis(_dense(table)) > _KURTOSIS]
     size = min(x.shape[0], _SAMPLE, int(np.sqrt(_COMPARED / max(len(candidates), 1))))
     if not candidates.size or x.shape[1] < 2 or size <= _NEAREST:
         return found
