@@ -42,3 +42,20 @@ def test_clusters_of_degrees_are_told_of(tvgnn, tmp_path):
     assert "note: features are the number of neighbours: clusters are ranges of it" in result.err
     assert "left aside" not in result.err
     assert metrics_of(tmp_path / "out")["feature_norm"] == "log-degree"
+
+
+@pytest.mark.parametrize(("columns", "named"), [(3, "c0, c1, c2"), (8, "c0, c1, c2, c3, c4 and 3 others")])
+def test_features_of_which_ranks_count_are_named(tvgnn, tmp_path, columns, named):
+    random = np.random.default_rng(0)
+    y = np.arange(300) % 3
+    x = np.exp(2 * (random.normal(0, 1.5, (3, columns))[y] + random.normal(size=(300, columns))))
+    x = np.column_stack([x, random.normal(size=300)])
+    (tmp_path / "e.csv").write_text("".join(f"{i},{(i + 3 * j) % 300}\n" for i in range(300) for j in (1, 7, 20)))
+    header = ",".join(["id", *(f"c{j}" for j in range(columns + 1))])
+    (tmp_path / "x.csv").write_text(header + "".join("\n" + ",".join(map(str, [i, *row])) for i, row in enumerate(x)))
+    arguments = ("cluster", "--edges", "e.csv", "--features", "x.csv", "-k", "3", "--preset", "quality")
+    result = tvgnn(*arguments, "--out", "out")
+    assert result.code == 0, result.err
+    assert f"note: features with heavy tails, whose ranks count: {named}\n" in result.err
+    assert metrics_of(tmp_path / "out")["feature_norm"] == "normal-scores+standardize"
+    assert "heavy" not in tvgnn(*arguments, "--feature-norm", "standardize", "--out", "plain").err

@@ -165,8 +165,8 @@ class TestClustering:
         z, y = measurements()
         x = np.column_stack([z, y == 0])
         prepared = FeaturePreparation.fit(x, "normal-scores+common-scale")
-        assert (~np.isnan(prepared.quantiles[0])).tolist() == [True] * 6 + [False]
-        assert FeaturePreparation.fit(x).quantiles is None
+        assert prepared.ranked == [0, 1, 2, 3, 4, 5]
+        assert FeaturePreparation.fit(x).ranked == []
 
     def test_rows_that_are_missing_stay_so(self):
         z, _ = measurements(600, 40)

@@ -81,7 +81,7 @@ def cluster(
     target = out or Path("runs") / f"{name}-k{k}-seed{seed}"
     with run_folder(target, overwrite=overwrite) as folder, new_file(write_h5ad) as file:
         messages = fit(estimator, graph)
-        found = choice_notes(estimator.choices_)
+        found = choice_notes(estimator, given.feature_names)
         if not quiet:
             for note in found:
                 say("note", note)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,6 +30,9 @@ __all__ = [
     "told_warnings",
     "write_run",
 ]
+
+
+_NAMED = 5  # features in one note
 
 
 def say(kind: str, message: str) -> None:
@@ -101,8 +104,9 @@ def graph_notes(report: GraphReport) -> list[str]:
     return [*report.notes, *found]
 
 
-def choice_notes(choices: Mapping[str, Any]) -> list[str]:
-    """Say what the quality preset found in the features, see ``choices_``, one line each."""
+def choice_notes(estimator: TVClustering, feature_names: Sequence[str] | None = None) -> list[str]:
+    """Say what the quality preset found in the features and did with them, one line each."""
+    choices, ranked = estimator.choices_, getattr(estimator.feature_scaling_, "ranked", ())
     unknown = choices.get("nothing_known", 0)
     counts = (
         (choices.get("missing_features", 0) - unknown, "got the mean of neighbours that have any"),
@@ -115,6 +119,10 @@ def choice_notes(choices: Mapping[str, Any]) -> list[str]:
     ]
     if choices.get("features_made_of") == "degrees":
         found.append("features are the number of neighbours: clusters are ranges of it, whatever the edges join")
+    if ranked and choices.get("features_made_of") is None:
+        named = [feature_names[column] if feature_names else str(column) for column in ranked[:_NAMED]]
+        more = f" and {len(ranked) - _NAMED} others" if len(ranked) > _NAMED else ""
+        found.append(f"features with heavy tails, whose ranks count: {', '.join(named)}{more}")
     return found
 
 

@@ -80,6 +80,11 @@ class FeaturePreparation:
         """Names of the steps, in their order."""
         return () if self.kind is None else tuple(self.kind.split("+"))
 
+    @property
+    def ranked(self) -> list[int]:
+        """Columns that are taken by their ranks."""
+        return [] if self.quantiles is None else np.flatnonzero(~np.isnan(self.quantiles[0])).tolist()
+
     @classmethod
     def fit(cls, x: Any, kind: str | None = "auto") -> FeaturePreparation:
         """Fit steps to features x (N, F), dense or CSR.
