@@ -18,7 +18,7 @@ __all__ = ["QUANTILES", "heavy_tailed", "normal_scores", "quantiles_of"]
 QUANTILES = 257  # of each column; between these, ranks are interpolated
 _KURTOSIS = 3.0  # beyond that of a Gaussian: that of Laplace's distribution
 _SAMPLE = 1_000  # rows that are compared with their nearest, fewer where columns are many
-_COMPARED = 10**8  # pairs of rows in all columns together
+_COMPARED = 3 * 10**7  # pairs of rows in all columns together
 _NEAREST = 15
 _ROUNDS = 5  # of looking at all columns, as each decides about the neighbours of the others
 
