@@ -9,9 +9,17 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from benchmarks.quality.airports import simulate_airports
+from benchmarks.quality.amounts import simulate_amounts
 from benchmarks.quality.matched import Margins, matched_settings, simulate_like
-from benchmarks.quality.packages import joint_network, package_network, with_word_vectors, without_some_words
+from benchmarks.quality.packages import (
+    joint_network,
+    package_network,
+    with_topics,
+    with_word_vectors,
+    without_some_words,
+)
 from benchmarks.quality.rows import TableSettings, rows, simulate_cells, simulate_table
+from benchmarks.quality.shares import simulate_shares
 from benchmarks.quality.short_texts import SHORT_TEXTS
 from benchmarks.quality.simulated import CitationSettings, simulate_citations
 from benchmarks.quality.skewed import simulate_skewed
@@ -24,6 +32,7 @@ REAL = ("cora", "citeseer", "pubmed", "dblp")
 _PACKAGES = {
     "package": lambda graph: graph,
     "vectors": with_word_vectors,
+    "topics": with_topics,
     "joint": joint_network,
     "missing": without_some_words,
     "edges": lambda graph: graph.with_structural_features("spectral", n_clusters=graph.num_classes),
@@ -32,6 +41,12 @@ _DRAWN = {
     "citations": CitationSettings.draw,
     "doubtful": CitationSettings.draw_doubtful,
     "short": CitationSettings.draw_short,
+}
+_SIMULATED = {
+    "airports": simulate_airports,
+    "amounts": simulate_amounts,
+    "shares": simulate_shares,
+    "skewed": simulate_skewed,
 }
 _CLUSTERS = {"ring": 5, "grid": 10}  # the paper's; these have no classes
 
@@ -49,12 +64,13 @@ def problem(name: str, seed: int, mirror: str | None = None) -> Problem:
     ``doubtful-NUMBER`` is a citation network with up to all citations drawn at random, ``short-NUMBER`` one of texts of
     few words; ``texts-foldoc``, ``texts-verbs``, ``texts-nouns`` and ``texts-debian`` are real ones of such
     (`benchmarks.quality.short_texts`). ``package-NAME`` is the network of an installed Python package, ``vectors-NAME``
-    the same with word vectors for words, ``joint-NAME`` the same with edges between what is mentioned together,
-    ``missing-NAME`` the same of which two in five nodes have no words, ``edges-NAME`` the same without any words.
-    ``rows-NAME`` has no edges (`benchmarks.quality.rows`), and
+    the same with word vectors for words, ``topics-NAME`` with a mixture of topics, ``joint-NAME`` the same with edges
+    between what is mentioned together, ``missing-NAME`` the same of which two in five nodes have no words,
+    ``edges-NAME`` the same without any words. ``rows-NAME`` has no edges (`benchmarks.quality.rows`), and
     ``table-NUMBER`` measurements and categories; ``cells-NUMBER`` are counts of genes, ``logcells-NUMBER`` their
     logarithms as scanpy makes them, without edges too. ``airports-NUMBER`` have one-hot degrees for features,
-    ``skewed-NUMBER`` measurements with heavy tails.
+    ``skewed-NUMBER`` measurements with heavy tails, ``shares-NUMBER`` shares of a whole, ``amounts-NUMBER`` amounts
+    that are mostly zero.
 
     The number stands for the settings, of those like a graph from the best match on.
 
@@ -85,8 +101,8 @@ def problem(name: str, seed: int, mirror: str | None = None) -> Problem:
             shares = graph.x / graph.x.sum(1, keepdims=True)
             graph = Graph.from_scipy(graph.adjacency(), x=np.log1p(1e4 * shares), y=graph.y)
         return Problem(graph, graph.num_classes)
-    if match := re.fullmatch(r"(airports|skewed)-(\d+)", name):
-        graph = (simulate_airports if match[1] == "airports" else simulate_skewed)(int(match[2]))
+    if match := re.fullmatch(rf"({'|'.join(_SIMULATED)})-(\d+)", name):
+        graph = _SIMULATED[match[1]](int(match[2]))
         return Problem(graph, graph.num_classes)
     if name.startswith("rows-"):
         graph = rows(name.removeprefix("rows-"))

@@ -19,17 +19,26 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.decomposition import LatentDirichletAllocation
 from sklearn.utils.extmath import randomized_svd
 
 from tvgnn import Graph
 from tvgnn.errors import DataError
 
-__all__ = ["bags_of_words", "joint_network", "package_network", "with_word_vectors", "without_some_words"]
+__all__ = [
+    "bags_of_words",
+    "joint_network",
+    "package_network",
+    "with_topics",
+    "with_word_vectors",
+    "without_some_words",
+]
 
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _WORDS = 30  # of a definition, drawn where it has more; an abstract of Citeseer has as many
 _VOCABULARY = 3000
 _VECTOR = 100  # columns of a word's vector
+_TOPICS = 40
 _RARE, _COMMON = 8, 0.2  # words in fewer definitions, or in a larger share of them, are left out
 _SILENT = 0.4  # share of the definitions that lose their words where features are missing
 _LARGEST, _SMALLEST = 0.4, 0.03  # share of the modules from which a part is split, of the nodes below which it goes
@@ -120,6 +129,16 @@ def with_word_vectors(graph: Graph) -> Graph:
     left, values, _ = randomized_svd(matrix, min(_VECTOR, len(times)), random_state=0)
     means = (bags @ (left * np.sqrt(values))) / np.maximum(np.asarray(bags.sum(1)).ravel(), 1)[:, None]
     return Graph.from_scipy(graph.adjacency(), x=means.astype(np.float32), y=graph.y)
+
+
+def with_topics(graph: Graph) -> Graph:
+    """Return the graph with a mixture of topics, (N, 40) float32 of rows that sum to 1, for its bags of words.
+
+    By latent Dirichlet allocation (Blei et al., JMLR 2003).
+    """
+    found = LatentDirichletAllocation(_TOPICS, max_iter=15, learning_method="online", random_state=0)
+    topics = found.fit_transform(sp.csr_matrix(graph.x, dtype=np.float64))
+    return Graph.from_scipy(graph.adjacency(), x=topics.astype(np.float32), y=graph.y)
 
 
 def _definitions(folder: Path, package: str) -> Iterator[_Definition]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from benchmarks.quality.classes import edges_by_class
 from tvgnn import Graph
 
 __all__ = ["SHAPES", "simulate_skewed"]
@@ -39,8 +40,4 @@ def simulate_skewed(number: int) -> Graph:
         x[slipped, random.integers(0, columns, len(slipped))] *= 100
     else:
         x = np.exp({"exponentials": 1, "steep exponentials": 2}[shape] * x)
-    source, order = random.integers(0, nodes, 3 * nodes), np.argsort(y, kind="stable")
-    begin, end = (np.searchsorted(y[order], y[source], side) for side in ("left", "right"))
-    anywhere = random.random(len(source)) >= within
-    target = np.where(anywhere, random.integers(0, nodes, len(source)), order[random.integers(begin, end)])
-    return Graph.from_edge_index(np.stack([source, target]), num_nodes=nodes, x=x.astype(np.float32), y=y)
+    return Graph.from_edge_index(edges_by_class(y, within, random), num_nodes=nodes, x=x.astype(np.float32), y=y)

@@ -54,16 +54,25 @@ def _no_heavy_tails(x: Any) -> np.ndarray:
 
 @contextmanager
 def _bags_and_measurements_only() -> Iterator[None]:
-    """Know no intensities, categories, counts of one unit or heavy tails, and take counts for those of words."""
+    """Know no shares, intensities, categories, counts of one unit, amounts or heavy tails; counts are of words."""
 
     def steps(x: Any) -> tuple[str, ...]:
         return tuple("idf" if step == "smooth-idf" else step for step in _choose_steps(x))
 
     with ExitStack() as stack:
-        for name in ("are_intensities", "are_mixed", "are_counts", "are_log_counts"):
+        for name in ("are_shares", "are_amounts", "are_intensities", "are_mixed", "are_counts", "are_log_counts"):
             stack.enter_context(patch.object(preparation, name, lambda _: False))
         stack.enter_context(patch.object(preparation, "choose_steps", steps))
         stack.enter_context(patch.object(preparation, "heavy_tailed", _no_heavy_tails))
+        yield
+
+
+@contextmanager
+def _no_shares_and_amounts() -> Iterator[None]:
+    with (
+        patch.object(preparation, "are_shares", lambda _: False),
+        patch.object(preparation, "are_amounts", lambda _: False),
+    ):
         yield
 
 
@@ -118,6 +127,7 @@ VARIANTS = {
     "heavy tails as other columns": Variant(
         _ONE_RUN, lambda: patch.object(preparation, "heavy_tailed", _no_heavy_tails)
     ),
+    "shares and amounts as other columns": Variant(_ONE_RUN, _no_shares_and_amounts),
     "origin of features unknown": Variant(_ONE_RUN, _origin_unknown),
     "columns standardised": Variant(_ONE_RUN | {"feature_norm": "standardize"}),
     "discriminants fitted once": Variant(_ONE_RUN, lambda: patch.object(combination, "set_discriminant", _fitted_once)),

@@ -73,6 +73,29 @@ def test_skewed_measurements_are_taken_by_their_ranks_and_markers_are_not(number
         assert FeaturePreparation.fit(graph.x).kind == "standardize"
 
 
+@pytest.mark.parametrize(
+    ("kind", "prepared", "before"),
+    [
+        ("shares", "sqrt+l2", {"standardize", "normal-scores+standardize"}),
+        ("amounts", "log1p-median+smooth-idf+l2", {"idf+l2", "l2"}),
+    ],
+)
+def test_shares_and_amounts_are_known_and_a_variant_takes_them_for_other_columns(kind, prepared, before):
+    for number in (3, 4, 5, 6):
+        graph, classes = problem(f"{kind}-{number}", 0)
+        assert (graph.num_classes, graph.num_nodes) == (classes, len(graph.y))
+        assert FeaturePreparation.fit(graph.x).kind == prepared
+        with VARIANTS["shares and amounts as other columns"].replaced():
+            assert FeaturePreparation.fit(graph.x).kind in before
+
+
+def test_topics_of_a_package_are_shares():
+    graph, _ = problem("topics-networkx", 0)
+    np.testing.assert_allclose(graph.x.sum(1), 1, rtol=1e-5)
+    assert graph.x.shape == (graph.num_nodes, 40)
+    assert FeaturePreparation.fit(graph.x).kind == "sqrt+l2"
+
+
 def test_a_variant_replaces_its_part_and_puts_it_back():
     given = Problem(block_graph(0, nodes=200, classes=3), 3)
     before = fitted("one run", given, 0)

@@ -56,6 +56,10 @@ def test_features_of_which_ranks_count_are_named(tvgnn, tmp_path, columns, named
     arguments = ("cluster", "--edges", "e.csv", "--features", "x.csv", "-k", "3", "--preset", "quality")
     result = tvgnn(*arguments, "--out", "out")
     assert result.code == 0, result.err
-    assert f"note: features with heavy tails, whose ranks count: {named}\n" in result.err
+    expected = f"note: extreme values in {named}: their ranks count (--feature-norm standardize keeps the values)\n"
+    assert expected in result.err
     assert metrics_of(tmp_path / "out")["feature_norm"] == "normal-scores+standardize"
-    assert "heavy" not in tvgnn(*arguments, "--feature-norm", "standardize", "--out", "plain").err
+    assert "extreme" not in tvgnn(*arguments, "--feature-norm", "standardize", "--out", "plain").err
+    for other in ("report", "export"):
+        result = tvgnn(other, "out", *(["out.graphml"] if other == "export" else []))
+        assert result.code == 0, result.err

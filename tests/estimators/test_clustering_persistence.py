@@ -19,7 +19,69 @@ from tvgnn.errors import (
 )
 
 
+def prepared_in_all_ways():
+    """Features of 80 rows by how the quality preset prepares them; what it divides by may be infinite."""
+    draw = np.random.default_rng(0)
+    y = np.arange(80) % 2
+    measured = 3 * y[:, None] + draw.normal(size=(80, 6))
+    words = (draw.random((80, 40)) < 0.2).astype(float)
+    words[:, 0] = 1  # an IDF of 0
+    tails = np.exp(3 * measured[:, :2])
+    return {
+        "normal-scores+standardize": np.column_stack([tails, measured]),
+        "normal-scores+standardize-numeric": np.column_stack([tails, measured, y, 1 - y]),
+        "standardize": measured,
+        "standardize-numeric": np.column_stack([measured, y, 1 - y]),
+        "idf+l2": words,
+        "log1p+smooth-idf+l2": words + 2 * (words * draw.random(words.shape) > 0.5),
+        "log1p-median+smooth-idf+l2": words * np.exp(2 * draw.normal(size=words.shape)),
+        "sqrt+l2": draw.dirichlet(np.full(5, 2.0), 80),
+    }
+
+
 class TestPersistence:
+    @pytest.mark.parametrize("kind", prepared_in_all_ways())
+    @pytest.mark.parametrize("as_given", [np.asarray, sp.csr_array])
+    @pytest.mark.filterwarnings("ignore::tvgnn.errors.ClusteringWarning")
+    def test_what_was_saved_is_loaded_however_features_were_prepared(self, kind, as_given, tmp_path):
+        x = prepared_in_all_ways()[kind]
+        source = np.arange(80)
+        edges = np.column_stack([np.stack([source, (source + step) % 80]) for step in (2, 4, 6)])
+        graph = Graph.from_edge_index(edges, num_nodes=80, x=as_given(x))
+        model = TVClustering(2, preset="quality", n_init=1, max_iter=2, random_state=0).fit(graph)
+        assert model.feature_norm_ == kind
+        model.save(tmp_path)
+        loaded = TVClustering.load(tmp_path)
+        np.testing.assert_array_equal(loaded.predict(graph), model.labels_)
+        for name in ("mean", "scale", "quantiles", "medians"):
+            saved, found = getattr(model.feature_scaling_, name), getattr(loaded.feature_scaling_, name)
+            assert (saved is None) == (found is None)
+            if saved is not None:
+                np.testing.assert_array_equal(found, saved)
+
+    @pytest.mark.parametrize(
+        ("kind", "name", "broken"),
+        [
+            ("idf+l2", "scale", -np.inf),
+            ("idf+l2", "scale", np.nan),
+            ("normal-scores+standardize", "scale", 0.0),
+            ("normal-scores+standardize", "mean", np.inf),
+            ("normal-scores+standardize", "quantiles", np.inf),
+            ("normal-scores+standardize", "quantiles", np.nan),
+            ("log1p-median+smooth-idf+l2", "medians", 0.0),
+            ("log1p-median+smooth-idf+l2", "medians", np.inf),
+        ],
+    )
+    @pytest.mark.filterwarnings("ignore::tvgnn.errors.ClusteringWarning")
+    def test_what_features_are_prepared_by_makes_sense(self, kind, name, broken, tmp_path):
+        x = prepared_in_all_ways()[kind]
+        TVClustering(2, preset="quality", n_init=1, max_iter=2, random_state=0).fit(x).save(tmp_path)
+        arrays = load_file(tmp_path / "model.safetensors")
+        arrays[f"scaling.{name}"].view(-1)[0] = broken
+        save_file(arrays, tmp_path / "model.safetensors")
+        with pytest.raises(DataError, match=f"damaged: .*scaling.{name}"):
+            TVClustering.load(tmp_path)
+
     def test_round_trip(self, fitted, blobs, tmp_path):
         fitted.save(tmp_path / "model")
         assert sorted(p.name for p in (tmp_path / "model").iterdir()) == ["model.json", "model.safetensors"]

@@ -122,7 +122,8 @@ def choice_notes(estimator: TVClustering, feature_names: Sequence[str] | None = 
     if ranked and choices.get("features_made_of") is None:
         named = [feature_names[column] if feature_names else str(column) for column in ranked[:_NAMED]]
         more = f" and {len(ranked) - _NAMED} others" if len(ranked) > _NAMED else ""
-        found.append(f"features with heavy tails, whose ranks count: {', '.join(named)}{more}")
+        keep = "--feature-norm standardize keeps the values"
+        found.append(f"extreme values in {', '.join(named)}{more}: their ranks count ({keep})")
     return found
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, TypeVar
@@ -39,6 +39,7 @@ def read_model(
     model_format: int,
     writer: str,
     rebuild: Callable[[dict[str, Any], Arrays], Estimator],
+    unbounded: Collection[str] = (),
 ) -> Estimator:
     """Read both files and hand them to ``rebuild``.
 
@@ -47,6 +48,7 @@ def read_model(
         model_format: the format that is expected.
         writer: name of the estimator's class.
         rebuild: takes the description and the arrays, which are finite; what it raises means that they are damaged.
+        unbounded: names of arrays that need not be finite; ``rebuild`` looks at these itself.
 
     Raises:
         DataError: a file is missing, damaged, of another format, of a newer version or of another estimator.
@@ -66,7 +68,8 @@ def read_model(
         if description.get("estimator", writer) != writer:
             raise DataError(f"expected a model of {writer}, got one of {description['estimator']}; load it with that")
         arrays = load_file(path / "model.safetensors")
-        broken = next((name for name, value in arrays.items() if not torch.isfinite(value).all()), None)
+        bounded = {name: value for name, value in arrays.items() if name not in unbounded}
+        broken = next((name for name, value in bounded.items() if not torch.isfinite(value).all()), None)
         if broken is not None:
             raise ValueError(f"expected finite numbers in {broken}")
         if any(value.is_complex() for value in arrays.values()):

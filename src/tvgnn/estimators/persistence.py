@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["load", "save"]
 
 _FORMAT = 1
-_SCALING = ("mean", "scale", "quantiles")
+_SCALING = ("mean", "scale", "quantiles", "medians")
 _SCALARS = {
     "n_clusters_found_": int,
     "loss_": float,
@@ -75,7 +75,10 @@ def load(cls: type[TVClustering], folder: str | os.PathLike[str]) -> TVClusterin
         DataError: a file is missing, damaged or of another format.
 
     """
-    return read_model(folder, _FORMAT, cls.__name__, lambda description, arrays: _rebuild(cls, description, arrays))
+    unbounded = ("scaling.scale", "scaling.quantiles")
+    return read_model(
+        folder, _FORMAT, cls.__name__, lambda description, arrays: _rebuild(cls, description, arrays), unbounded
+    )
 
 
 def _rebuild(cls: type[TVClustering], description: dict[str, Any], arrays: dict[str, torch.Tensor]) -> TVClustering:
@@ -113,8 +116,24 @@ def _restore_scaling(estimator: TVClustering, kind: str | None, arrays: dict[str
     for name, value in scaling.items():
         shape = (QUANTILES, estimator.n_features_in_) if name == "quantiles" else (estimator.n_features_in_,)
         expect(f"shape of scaling.{name}", value.shape, shape)
+        _expect_meaning(name, value)
     estimator.feature_scaling_ = (FeaturePreparation if quality else FeatureScaling)(kind, **scaling)
     estimator.feature_norm_ = kind
+
+
+def _expect_meaning(name: str, values: np.ndarray) -> None:
+    """Check numbers that features are prepared by; what is divided by infinity says nothing, such as an IDF of 0.
+
+    Raises:
+        ValueError: a scale that is not above 0, or quantiles that do not rise; those of a column may all be nan.
+
+    """
+    if name in ("scale", "medians") and not (values > 0).all():
+        raise ValueError(f"expected numbers above 0 in scaling.{name}")
+    if name == "quantiles":
+        ranked = values[:, ~np.isnan(values).all(0)]
+        if not (np.isfinite(ranked).all() and (np.diff(ranked, axis=0) >= 0).all()):
+            raise ValueError("expected each column of scaling.quantiles to rise or to be all nan")
 
 
 def _restore_results(

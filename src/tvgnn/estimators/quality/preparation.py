@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from tvgnn.estimators.amount_features import are_amounts, median_amounts
 from tvgnn.estimators.component_scores import are_component_scores
 from tvgnn.estimators.count_features import are_counts, are_log_counts, have_one_size
 from tvgnn.estimators.degree_features import log_positions
@@ -16,6 +17,7 @@ from tvgnn.estimators.feature_scaling import FeatureScaling, is_bag_of_words
 from tvgnn.estimators.heavy_tails import heavy_tailed, normal_scores, quantiles_of
 from tvgnn.estimators.intensity_features import are_intensities
 from tvgnn.estimators.mixed_features import are_mixed, dummy_columns
+from tvgnn.estimators.share_features import are_shares
 from tvgnn.graph._normalize import normalize_rows
 
 __all__ = [
@@ -31,7 +33,9 @@ __all__ = [
 
 STEPS = (
     "log-degree",
+    "sqrt",
     "log1p",
+    "log1p-median",
     "normal-scores",
     "idf",
     "smooth-idf",
@@ -45,7 +49,8 @@ _CENTRING = {"standardize", "standardize-numeric", "common-scale"}
 _OF_MEASUREMENTS = {"standardize", "standardize-numeric"}
 _ONE_OF = {"idf", "smooth-idf", *_CENTRING}  # each has a scale for every column
 _DEGREE = ("log-degree",)
-_NOT_OF_RANKS = {"log1p", "idf", "smooth-idf"}  # which want counts
+_COMPRESSING = {"sqrt": np.sqrt, "log1p": np.log1p, "log1p-median": np.log1p}  # of these only one, too
+_NOT_OF_RANKS = {*_COMPRESSING, "idf", "smooth-idf"}  # which want counts, amounts or shares
 _FAIR = 0.5  # deviation of a dummy that is 1 in half of the rows
 _WEIGHTED_SLOPE = 0.5  # half way between raw counts (0) and values that carry the IDF already (1)
 MANY_COLUMNS = 32  # in which a row of zeros is no measurement, but one that is missing
@@ -61,6 +66,7 @@ class FeaturePreparation:
         mean: (F,) subtracted from every row, or None; as in `FeatureScaling`.
         scale: (F,) that every row is divided by, or None.
         quantiles: (257, F) of the columns that are taken by their ranks, nan for the others; or None.
+        medians: (F,) that amounts are divided by before ``log1p-median``, or None.
 
     Example:
         >>> x = np.array([[1.0, 1, 0, 0, 0, 0], [1.0, 0, 1, 0, 0, 0], [1, 0, 0, 0, 0, 0]])
@@ -74,6 +80,7 @@ class FeaturePreparation:
     mean: np.ndarray | None = None
     scale: np.ndarray | None = None
     quantiles: np.ndarray | None = None
+    medians: np.ndarray | None = None
 
     @property
     def steps(self) -> tuple[str, ...]:
@@ -99,8 +106,9 @@ class FeaturePreparation:
                 columns but dummies.
 
         Raises:
-            ValueError: an unknown step, or two that exclude each other; ``log1p`` and negative numbers; ``idf`` where
-                no column has a zero, so that it would leave nothing; ``normal-scores`` and a sparse bag of words.
+            ValueError: an unknown step, or two that exclude each other; ``log1p``, ``log1p-median`` or ``sqrt`` and
+                negative numbers; ``idf`` where no column has a zero, so that it would leave nothing; ``normal-scores``
+                and a sparse bag of words.
 
         """
         known = known_rows(x)
@@ -110,6 +118,7 @@ class FeaturePreparation:
         if steps == _DEGREE:
             log_positions(x)
         mean = scale = quantiles = None
+        medians = median_amounts(x) if "log1p-median" in steps else None
         centring = next((step for step in steps if step in _CENTRING), None)
         if kind == "auto" and centring in _OF_MEASUREMENTS and (ranked := heavy_tailed(x)).any():
             steps = ("normal-scores", *steps)
@@ -117,7 +126,7 @@ class FeaturePreparation:
         elif "normal-scores" in steps:
             quantiles = quantiles_of(_measurements(x, kind), ~dummy_columns(x))
         if centring is not None:
-            given = _log1p(x) if "log1p" in steps else x
+            given = _compressed(x, steps, medians)
             given = given if quantiles is None else normal_scores(given, quantiles)
             scaling = FeatureScaling.fit(given, "common-scale" if centring == "common-scale" else "standardize")
             mean, scale = scaling.mean, scaling.scale
@@ -133,21 +142,21 @@ class FeaturePreparation:
             scale = np.where(idf > 0, 1 / np.maximum(idf, 1e-300), np.inf)
         elif "smooth-idf" in steps:
             scale = 1 / (1 + np.log((1 + x.shape[0]) / (1 + rows_with(x))))
-        return cls("+".join(steps) or None, mean, scale, quantiles)
+        return cls("+".join(steps) or None, mean, scale, quantiles, medians)
 
     def transform(self, x: Any) -> Any:
         """Prepared features, (M, F) float32, dense or CSR as given; rows of zeros in at least 32 columns stay so.
 
         Raises:
-            ValueError: negative numbers where there is a step ``log1p``; rows that are not one-hot for ``log-degree``.
+            ValueError: negative numbers where there is a step ``log1p``, ``log1p-median`` or ``sqrt``; rows that are no
+                one-hot degrees for ``log-degree``.
 
         """
         steps = self.steps
         if steps == _DEGREE:
             return log_positions(x)
         known = None if self.mean is None else known_rows(x)
-        if "log1p" in steps:
-            x = _log1p(x)
+        x = _compressed(x, steps, self.medians)
         if self.quantiles is not None:
             x = normal_scores(x, self.quantiles)
         x = FeatureScaling("standardize", self.mean, self.scale).transform(x)
@@ -160,13 +169,16 @@ class FeaturePreparation:
 
 
 def arrays_of_steps(kind: str | None, sparse: bool) -> tuple[set[str], ...]:
-    """Which of ``mean``, ``scale`` and ``quantiles`` a fitted preparation can have; sparse features may have no mean.
+    """Arrays that a fitted preparation can have beside its steps; sparse features may have no mean.
 
     Raises:
         ValueError: an unknown step.
 
     """
     steps = _checked(kind)
+    if "log1p-median" in steps:
+        others = arrays_of_steps("+".join(step for step in steps if step != "log1p-median") or None, sparse)
+        return tuple(one | {"medians"} for one in others)
     if "normal-scores" in steps:
         if not _CENTRING & set(steps):
             return ({"quantiles"},)
@@ -187,11 +199,11 @@ def _checked(kind: str | None) -> tuple[str, ...]:
     known = all(step in STEPS for step in steps) and len(set(steps)) == len(steps)
     alone = len(steps) == 1 or not set(_DEGREE) & set(steps)
     alone = alone and not ("normal-scores" in steps and _NOT_OF_RANKS & set(steps))
-    if not known or not alone or len(_ONE_OF & set(steps)) > 1:
+    if not known or not alone or any(len(group & set(steps)) > 1 for group in (_ONE_OF, set(_COMPRESSING))):
         raise ValueError(
             f"expected feature_norm to be 'auto', None or different steps of {', '.join(STEPS)} joined by '+', of "
-            f"{', '.join(step for step in STEPS if step in _ONE_OF)} only one, {_DEGREE[0]} alone and normal-scores "
-            f"without {', '.join(sorted(_NOT_OF_RANKS))}, got {kind!r}"
+            f"{', '.join(step for step in STEPS if step in _ONE_OF)} only one, of {', '.join(_COMPRESSING)} only one, "
+            f"{_DEGREE[0]} alone and normal-scores without {', '.join(sorted(_NOT_OF_RANKS))}, got {kind!r}"
         )
     return steps
 
@@ -199,6 +211,8 @@ def _checked(kind: str | None) -> tuple[str, ...]:
 def choose_steps(x: Any) -> tuple[str, ...]:
     """Steps for features x (N, F), dense or CSR, from their values alone.
 
+    - Shares of a whole (`are_shares`) that are mostly not zero: ``sqrt`` and ``l2``, which leaves Hellinger's distance
+      between rows: a part of 1 % that doubles says as much as one of 50 % that grows to 56.
     - Intensities (`are_intensities`): ``common-scale``, as they have one unit, and pixels that are nearly always dark
       would be blown up; they come before bags, since pictures may be mostly dark.
     - Measurements beside dummies of categories (`are_mixed`), however many zeros these bring: ``standardize-numeric``,
@@ -209,6 +223,8 @@ def choose_steps(x: Any) -> tuple[str, ...]:
     - Bags (non-negative and mostly zero, or nothing but 0 and 1): ``l2``, since the length of a document is not its
       topic; before it ``idf``, since words that all rows share say nothing, unless the values carry it already. Where
       entries are counts above 1, these words say something by how often they occur: ``log1p`` and ``smooth-idf``.
+    - Amounts, bags of numbers of which few outweigh the rest of their column, or the other columns (`are_amounts`):
+      ``log1p-median`` before ``smooth-idf`` and ``l2``, the logarithm of one plus the multiple of a column's median.
     - Scores on principal components (`are_component_scores`): ``common-scale``, as their variances are what they say.
     - Embeddings (`are_embeddings`): ``common-scale`` and ``l2``, the direction from their mean.
     - Anything else are measurements: ``standardize``, so that units do not matter; those with heavy tails get
@@ -223,6 +239,8 @@ def choose_steps(x: Any) -> tuple[str, ...]:
     values = x.data if sp.issparse(x) else x
     nonzero = values[values != 0]
     binary = nonzero.size > 0 and bool((nonzero == 1).all())
+    if not binary and not is_bag_of_words(x) and are_shares(x):
+        return ("sqrt", "l2")
     if not binary and are_intensities(x):
         return ("common-scale",)
     if not binary and are_mixed(x):
@@ -237,6 +255,8 @@ def choose_steps(x: Any) -> tuple[str, ...]:
         return ("common-scale", "l2") if are_embeddings(x) else ("standardize",)
     if binary:
         return ("idf", "l2")
+    if are_amounts(x):
+        return ("log1p-median", "smooth-idf", "l2")
     if bool((nonzero == np.round(nonzero)).all()):
         return ("log1p", "smooth-idf", "l2")
     return ("l2",) if _slope_on_idf(x) > _WEIGHTED_SLOPE else ("idf", "l2")
@@ -281,7 +301,11 @@ def rows_with(x: Any) -> np.ndarray:
     return np.count_nonzero(x, axis=0)
 
 
-def _log1p(x: Any) -> Any:
+def _compressed(x: Any, steps: tuple[str, ...], medians: np.ndarray | None) -> Any:
+    """Features x (N, F), dense or CSR, after the step of `_COMPRESSING` among those given, or as they are."""
+    name = next((step for step in steps if step in _COMPRESSING), None)
+    if name is None:
+        return x
     values = x.data if sp.issparse(x) else x
     if values.min(initial=0) < 0:
         if sp.issparse(x):
@@ -289,8 +313,12 @@ def _log1p(x: Any) -> Any:
             row, column = int(np.searchsorted(x.indptr, place, side="right")) - 1, int(x.indices[place])
         else:
             row, column = (int(at) for at in np.argwhere(x < 0)[0])
+        wanted = {"sqrt": "shares", "log1p": "counts", "log1p-median": "amounts"}[name]
         raise ValueError(
-            f"expected counts >= 0 for the step log1p of feature_norm, got {x[row, column]:g} in row {row}, column "
+            f"expected {wanted} >= 0 for the step {name} of feature_norm, got {x[row, column]:g} in row {row}, column "
             f"{column}; take feature_norm='standardize' for measurements, or 'l2' for values that carry their weights"
         )
-    return sp.csr_array((np.log1p(x.data), x.indices, x.indptr), shape=x.shape) if sp.issparse(x) else np.log1p(x)
+    function = _COMPRESSING[name]
+    if medians is not None:
+        x = sp.csr_array(x @ sp.diags_array(1 / medians)) if sp.issparse(x) else x / medians
+    return sp.csr_array((function(x.data), x.indices, x.indptr), shape=x.shape) if sp.issparse(x) else function(x)
