@@ -184,7 +184,7 @@ class TestClustering:
 
     @pytest.mark.parametrize("steps", ["normal-scores+log1p", "idf+normal-scores", "normal-scores+normal-scores"])
     def test_refuses_steps_that_exclude_each_other(self, steps):
-        with pytest.raises(ValueError, match="normal-scores without idf, log1p, smooth-idf"):
+        with pytest.raises(ValueError, match="normal-scores without idf, log1p, log1p-median, smooth-idf, sqrt"):
             fitted(measurements()[0], feature_norm=steps)
 
     def test_refuses_a_sparse_bag(self):

@@ -50,3 +50,12 @@ def test_mean_distance_over_all_edges_or_those_of_some_nodes(measured, monkeypat
     distance = candidates._mean_distance(z, edges, "auto")
     assert distance == pytest.approx(float((z[sources] - z[targets]).abs().sum(1).mean()), rel=1e-5)
     assert candidates._mean_distance(torch.ones_like(z), edges, "auto") == 1.0
+
+
+@pytest.mark.parametrize("ratio", [0.0, 1e-300, 1e-200, 1e-30])
+def test_a_direction_that_says_next_to_nothing_becomes_zero(ratio):
+    z = np.random.default_rng(0).normal(size=(50, 3)).astype(np.float32)
+    mean, scale = candidates._weights(z, np.array([2.0, 1.0, ratio]))
+    assert scale.dtype == np.float32
+    assert np.isfinite(scale).all()
+    assert np.abs((z - mean) / scale)[:, 2].max() < 1e-6 < np.abs((z - mean) / scale)[:, 1].max()

@@ -30,6 +30,7 @@ _WORTH_THREADS = 10_000_000  # products in a step; below, a second thread gains 
 _FEW_COLUMNS = 4  # in which directions alone cannot tell many clusters apart
 _BLOCK = 65_536  # rows that are looked at together
 _MEASURED = 200_000  # entries of the adjacency, nearly, whose distances are measured
+_NOTHING = 3e38  # nearly the largest number that float32 holds, what is divided by it is 0
 _PATIENCE = 3  # numbers of steps without a better partition before the search ends
 
 
@@ -224,9 +225,9 @@ def _weights(z: np.ndarray, ratios: np.ndarray) -> tuple[np.ndarray, np.ndarray]
     weights = np.sqrt(ratios) * ratios / (1 + ratios)
     mean, deviation = z.mean(0), z.std(0)
     varies = (deviation > 1e-6 * np.abs(mean).max(initial=1e-30)) & (ratios > 0)
-    # Infinite scale: a column that says nothing becomes 0
-    scale = np.where(varies, deviation / np.where(varies, weights / weights.max(initial=1e-30), 1), np.float32(3e38))
-    return mean, scale.astype(np.float32)
+    # A column that says nothing, or next to nothing, becomes 0
+    scale = np.where(varies, deviation / np.maximum(weights / weights.max(initial=1e-30), 1e-300), np.inf)
+    return mean, np.minimum(scale, _NOTHING).astype(np.float32)
 
 
 def _embedding(z: np.ndarray, mean: np.ndarray, scale: np.ndarray, unit_rows: bool) -> np.ndarray:

@@ -196,7 +196,7 @@ def averaging_matrix(graph: Graph, loop_share: float = 0.0, known: np.ndarray | 
     adjacency = sp.csr_array(graph.adjacency(), dtype=np.float32)
     degrees = np.asarray(adjacency.sum(1)).ravel()
     loops = mean_edge_weight(graph) + loop_share * degrees
-    weighed = adjacency + sp.diags_array(loops.astype(np.float64))
+    weighed = sp.csr_array(adjacency + sp.diags_array(loops.astype(np.float32)))  # float64 would double all products
     sums = degrees + loops
     if known is not None:
         weighed = sp.csr_array(weighed @ sp.diags_array(known.astype(np.float32)))
