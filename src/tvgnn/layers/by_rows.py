@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from tvgnn.ops._buffers import empty, empty_like
+from tvgnn.ops._second_order import differentiable, pullback
 
 __all__ = ["by_rows"]
 
@@ -49,19 +50,56 @@ class _ByRows(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
-        x, *parameters = ctx.saved_tensors
-        wanted = [parameter for parameter in parameters if parameter.requires_grad]
-        dx = empty_like(x) if ctx.needs_input_grad[1] else None
-        sums = [torch.zeros_like(parameter) for parameter in wanted]
-        dtype, enabled = ctx.autocast
-        for start in range(0, x.shape[0], ctx.rows):
-            piece = x[start : start + ctx.rows].detach().requires_grad_(dx is not None)
-            with torch.enable_grad(), torch.autocast(x.device.type, dtype, enabled):
-                out = ctx.module(piece)
-            inputs = [*([] if dx is None else [piece]), *wanted]
-            grads = list(torch.autograd.grad(out, inputs, grad[start : start + ctx.rows]))
-            if dx is not None:
-                dx[start : start + ctx.rows] = grads.pop(0)
-            torch._foreach_add_(sums, grads)
-        by_parameter = iter(sums)
-        return None, dx, None, *(next(by_parameter) if p.requires_grad else None for p in parameters)
+        settings = ctx.module, ctx.rows, ctx.autocast, ctx.needs_input_grad[1]
+        dx, *gradients = _gradients(*settings, grad, *ctx.saved_tensors)
+        return None, dx, None, *gradients
+
+
+def _piecewise(
+    module: nn.Module,
+    rows: int,
+    autocast: tuple[torch.dtype, bool],
+    needs_x: bool,
+    grad: Tensor,
+    x: Tensor,
+    *parameters: Tensor,
+) -> tuple[Tensor | None, ...]:
+    """Gradients with respect to x and the parameters."""
+    wanted = [parameter for parameter in parameters if parameter.requires_grad]
+    dx = empty_like(x) if needs_x else None
+    sums = [torch.zeros_like(parameter) for parameter in wanted]
+    dtype, enabled = autocast
+    for start in range(0, x.shape[0], rows):
+        piece = x[start : start + rows].detach().requires_grad_(dx is not None)
+        with torch.enable_grad(), torch.autocast(x.device.type, dtype, enabled):
+            out = module(piece)
+        inputs = [*([] if dx is None else [piece]), *wanted]
+        grads = list(torch.autograd.grad(out, inputs, grad[start : start + rows]))
+        if dx is not None:
+            dx[start : start + rows] = grads.pop(0)
+        torch._foreach_add_(sums, grads)
+    by_parameter = iter(sums)
+    return dx, *(next(by_parameter) if p.requires_grad else None for p in parameters)
+
+
+def _at_once(
+    module: nn.Module,
+    _rows: int,
+    autocast: tuple[torch.dtype, bool],
+    _needs_x: bool,
+    grad: Tensor,
+    x: Tensor,
+    *parameters: Tensor,
+) -> list[Tensor | None]:
+    names = [name for name, _ in module.named_parameters()]
+    dtype, enabled = autocast
+
+    def apply(x: Tensor, *parameters: Tensor) -> Tensor:
+        with torch.autocast(x.device.type, dtype, enabled):
+            out: Tensor = torch.func.functional_call(module, dict(zip(names, parameters, strict=True)), (x,))
+        return out
+
+    return pullback(apply, [x, *parameters], [grad])
+
+
+_gradients = differentiable(_piecewise, _at_once)

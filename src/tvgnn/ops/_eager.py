@@ -7,7 +7,8 @@ from functools import partial
 from typing import Any
 
 import torch
-from torch.autograd.function import once_differentiable
+
+from tvgnn.ops._second_order import differentiable
 
 __all__ = ["operator_for"]
 
@@ -15,7 +16,12 @@ Function = Callable[..., Any]
 
 
 def operator_for(
-    operator: Function, forward: Function, backward: Function, setup_context: Function, gradient: Function
+    operator: Function,
+    forward: Function,
+    backward: Function,
+    backward_by_torch: Function,
+    setup_context: Function,
+    gradient: Function,
 ) -> Function:
     """Return what calls an operator: itself under torch.compile, else an autograd function made of its parts.
 
@@ -23,6 +29,7 @@ def operator_for(
         operator: registered with torch.library.
         forward: what the operator computes.
         backward: what its backward operator computes.
+        backward_by_torch: the same in differentiable torch, see `differentiable`.
         setup_context: as in ``register_autograd``.
         gradient: as there, with one more argument, ``backward``, which it calls.
 
@@ -36,7 +43,7 @@ def operator_for(
     parts = {
         # One method: with a setup_context of its own torch inspects the signature of forward in every call
         "forward": staticmethod(forward_and_context),
-        "backward": staticmethod(once_differentiable(partial(gradient, backward=backward))),
+        "backward": staticmethod(partial(gradient, backward=differentiable(backward, backward_by_torch))),
     }
     function: Any = type("_Eager", (torch.autograd.Function,), parts)
     eager: Function = function.apply

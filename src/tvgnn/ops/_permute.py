@@ -31,10 +31,10 @@ class _PermuteRows(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, order: Tensor, inverse: Tensor) -> Tensor:
-        ctx.save_for_backward(inverse)
+        ctx.save_for_backward(order, inverse)
         return torch.index_select(x, 0, order, out=empty_like(x))
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None, None]:
-        (inverse,) = ctx.saved_tensors
-        return torch.index_select(grad, 0, inverse, out=empty_like(grad)), None, None
+        order, inverse = ctx.saved_tensors
+        return _PermuteRows.apply(grad, inverse, order), None, None  # so that it can be differentiated again

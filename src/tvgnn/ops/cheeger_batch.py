@@ -5,15 +5,17 @@ On graphs of some 30 nodes kernels take a tenth of the time that the twenty oper
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 
 from tvgnn.graph.adjacency import Adjacency
 from tvgnn.graph.grouping import Grouping
 from tvgnn.ops._backends import kernels, select_backend
+from tvgnn.ops._second_order import differentiable, pullback, softmax_gradient
+from tvgnn.ops.asymmetric_norm.reference import asymmetric_norm_reference
+from tvgnn.ops.total_variation.reference import total_variation_reference
 
 __all__ = ["cheeger_batch", "runs_as_one"]
 
@@ -68,11 +70,57 @@ class _CheegerBatch(torch.autograd.Function):
         return s, losses
 
     @staticmethod
-    @once_differentiable
     def backward(ctx: Any, ds: Tensor | None, dlosses: Tensor | None) -> tuple[Tensor | None, ...]:
         values, s, holders, sums = ctx.saved_tensors
-        needs_values = ctx.needs_input_grad[1]
-        given = s.new_zeros(2) if dlosses is None else dlosses
-        module = kernels("cheeger_cut", "cpu_batch")
-        dlogits, dvalues = module.backward(ds, given, s, holders, sums, *ctx.settings, needs_values)
+        given, needs_values = s.new_zeros(2) if dlosses is None else dlosses, ctx.needs_input_grad[1]
+        dlogits, dvalues = _gradients(ds, given, values, s, holders, sums, ctx.settings, needs_values)
         return dlogits, dvalues.to(values.dtype) if needs_values else None, *(None,) * 4
+
+
+Settings = tuple[Adjacency, Tensor, float, float]
+
+
+def _by_kernel(
+    ds: Tensor | None,
+    dlosses: Tensor,
+    _values: Tensor | None,
+    s: Tensor,
+    holders: Tensor,
+    sums: Tensor,
+    settings: Settings,
+    needs_values: bool,
+) -> tuple[Tensor, Tensor]:
+    """Gradients with respect to the logits and the values or an empty tensor."""
+    module = kernels("cheeger_cut", "cpu_batch")
+    dlogits, dvalues = module.backward(ds, dlosses, s, holders, sums, *settings, needs_values)
+    return dlogits, dvalues
+
+
+def _by_torch(
+    ds: Tensor | None,
+    dlosses: Tensor,
+    values: Tensor | None,
+    s: Tensor,
+    _holders: Tensor,
+    _sums: Tensor,
+    settings: Settings,
+    needs_values: bool,
+) -> tuple[Tensor, Tensor | None]:
+    adjacency, pointers, rho, beta = settings
+    nodes = pointers.diff()
+    graph = torch.repeat_interleave(torch.arange(nodes.shape[0]), nodes)
+
+    def losses(s: Tensor, values: Tensor | None) -> Tensor:
+        weighted, none = adjacency.with_values(values), s.new_zeros(nodes.shape[0])
+        variation = none.index_add(0, graph, total_variation_reference(s, weighted))
+        weight = none.index_add(0, graph, 2 * weighted.node_weights(s.dtype))
+        connected = weight >= torch.finfo(s.dtype).tiny
+        balance = 1 - asymmetric_norm_reference(s, pointers, rho) / (nodes.clamp(min=1) * beta)
+        return torch.stack([(variation / torch.where(connected, weight, 1)).mean(), (balance * (nodes > 0)).mean()])
+
+    grad, dvalues = pullback(losses, [s, values], [dlosses])
+    dlogits = softmax_gradient(cast(Tensor, grad) if ds is None else cast(Tensor, grad) + ds, s)
+    return dlogits, dvalues if needs_values else None
+
+
+_gradients = differentiable(_by_kernel, _by_torch)

@@ -9,10 +9,10 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 
 from tvgnn.graph.adjacency import Adjacency
 from tvgnn.graph.grouping import Grouping
+from tvgnn.ops._second_order import differentiable, pullback
 from tvgnn.ops.neighbor_sum import neighbor_sum
 
 __all__ = ["coarsen"]
@@ -68,22 +68,64 @@ class _Coarsen(torch.autograd.Function):
     ) -> tuple[Tensor, Tensor]:
         neighbors = neighbor_sum(adjacency, s, backend=backend)
         padded = [groups.pad(rows) for rows in (s, x, neighbors)]
-        ctx.save_for_backward(*padded)
+        ctx.save_for_backward(s, x, values, *padded)
         ctx.given = adjacency.with_values(None if values is None else values.detach()), groups, backend
         transposed = padded[0].transpose(1, 2)
         return transposed @ padded[1], transposed @ padded[2]
 
     @staticmethod
-    @once_differentiable
     def backward(ctx: Any, dx_pooled: Tensor, g: Tensor) -> tuple[Tensor | None, ...]:
-        s, x, neighbors = ctx.saved_tensors
-        adjacency, groups, backend = ctx.given
-        _, needs_x, needs_values, *_ = ctx.needs_input_grad
-        spread = s @ g
-        around = g.transpose(1, 2) if adjacency.block is None else g + g.transpose(1, 2)
-        ds = groups.unpad(torch.baddbmm(x @ dx_pooled.transpose(1, 2), neighbors, around))
-        if adjacency.block is None:  # not (A S) G: a caller's edges may join nodes of different graphs
-            ds = ds + neighbor_sum(adjacency, groups.unpad(spread), backend=backend)
-        dx = groups.unpad(s @ dx_pooled) if needs_x else None
-        dvalues = (spread @ s.transpose(1, 2)).flatten().to(adjacency.values.dtype) if needs_values else None
-        return ds, dx, dvalues, None, None, None
+        needs = ctx.needs_input_grad[1:3]
+        return *_gradients(dx_pooled, g, *ctx.saved_tensors, *ctx.given, needs), None, None, None
+
+
+def _in_one(
+    dx_pooled: Tensor,
+    g: Tensor,
+    _s: Tensor,
+    _x: Tensor,
+    values: Tensor | None,
+    s: Tensor,
+    x: Tensor,
+    neighbors: Tensor,
+    adjacency: Adjacency,
+    groups: Grouping,
+    backend: str,
+    needs: tuple[bool, bool],
+) -> tuple[Tensor | None, ...]:
+    """Gradients with respect to s, x and the values, from the padded ones."""
+    needs_x, needs_values = needs
+    spread = s @ g
+    around = g.transpose(1, 2) if adjacency.block is None else g + g.transpose(1, 2)
+    ds = groups.unpad(torch.baddbmm(x @ dx_pooled.transpose(1, 2), neighbors, around))
+    if adjacency.block is None:  # not (A S) G: a caller's edges may join nodes of different graphs
+        ds = ds + neighbor_sum(adjacency, groups.unpad(spread), backend=backend)
+    dx = groups.unpad(s @ dx_pooled) if needs_x else None
+    dvalues = None
+    if needs_values and values is not None:
+        dvalues = (spread @ s.transpose(1, 2)).flatten().to(values.dtype)
+    return ds, dx, dvalues
+
+
+def _by_torch(
+    dx_pooled: Tensor,
+    g: Tensor,
+    s: Tensor,
+    x: Tensor,
+    values: Tensor | None,
+    _s: Tensor,
+    _x: Tensor,
+    _neighbors: Tensor,
+    adjacency: Adjacency,
+    groups: Grouping,
+    _backend: str,
+    _needs: tuple[bool, bool],
+) -> list[Tensor | None]:
+    def products(s: Tensor, x: Tensor, values: Tensor | None) -> tuple[Tensor, Tensor]:
+        neighbors = neighbor_sum(adjacency.with_values(values), s, backend="reference")
+        return groups.products(s, x), groups.products(s, neighbors)
+
+    return pullback(products, [s, x, values], [dx_pooled, g])
+
+
+_gradients = differentiable(_in_one, _by_torch)

@@ -38,5 +38,7 @@ class _Product(torch.autograd.Function):
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, Tensor | None]:
         x, weight = ctx.saved_tensors
         needs_x, needs_weight = ctx.needs_input_grad
+        if torch.is_grad_enabled():  # under create_graph=True: products that can be differentiated again
+            return grad @ weight.T if needs_x else None, x.T @ grad if needs_weight else None
         dx = torch.mm(grad, weight.T, out=empty(tuple(x.shape), x)) if needs_x else None
         return dx, torch.mm(x.T, grad) if needs_weight else None

@@ -10,6 +10,7 @@ from torch import Tensor
 from tvgnn.errors import GraphError
 from tvgnn.ops._backends import kernels, select_backend
 from tvgnn.ops._eager import operator_for
+from tvgnn.ops._second_order import pullback
 from tvgnn.ops.asymmetric_norm.reference import asymmetric_norm_reference
 
 __all__ = ["asymmetric_norm"]
@@ -94,6 +95,12 @@ def _(grad: Tensor, s: Tensor, graph_ptr: Tensor, holders: Tensor, rho: float, b
     return torch.empty_like(s, memory_format=torch.contiguous_format)
 
 
+def _backward_by_torch(
+    grad: Tensor, s: Tensor, graph_ptr: Tensor, _holders: Tensor, rho: float, _backend: str
+) -> list[Tensor | None]:
+    return pullback(lambda s: asymmetric_norm_reference(s, graph_ptr, rho), [s], [grad])
+
+
 def _setup_context(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor]) -> None:
     s, graph_ptr, ctx.rho, ctx.backend = inputs
     ctx.save_for_backward(s, graph_ptr, output[1])
@@ -107,4 +114,4 @@ def _gradient(
 
 
 _operator.register_autograd(_gradient, setup_context=_setup_context)
-_call = operator_for(_operator, _forward, _backward, _setup_context, _gradient)
+_call = operator_for(_operator, _forward, _backward, _backward_by_torch, _setup_context, _gradient)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import Tensor
@@ -11,7 +11,10 @@ from tvgnn.errors import GraphError
 from tvgnn.graph.adjacency import Adjacency
 from tvgnn.ops._backends import kernels, select_backend
 from tvgnn.ops._eager import operator_for
+from tvgnn.ops._second_order import pullback, softmax_gradient
+from tvgnn.ops.asymmetric_norm.reference import asymmetric_norm_reference
 from tvgnn.ops.cheeger_cut.reference import cheeger_cut_unfused
+from tvgnn.ops.total_variation.reference import total_variation_reference
 
 __all__ = ["cheeger_cut"]
 
@@ -114,6 +117,29 @@ def _(ds: Tensor | None, dvariation: Tensor, dnorm: Tensor, s: Tensor, *_args: A
     return torch.empty_like(s)
 
 
+def _backward_by_torch(
+    ds: Tensor | None,
+    dvariation: Tensor,
+    dnorm: Tensor,
+    s: Tensor,
+    _holders: Tensor,
+    indptr: Tensor,
+    indices: Tensor,
+    weights: Tensor | None,
+    _t_indptr: Tensor | None,
+    _t_indices: Tensor | None,
+    _t_perm: Tensor | None,
+    rho: float,
+) -> Tensor:
+    adjacency, graph_ptr = Adjacency(indptr, indices, weights, s.shape[0]), torch.arange(2) * s.shape[0]
+
+    def terms(s: Tensor) -> tuple[Tensor, Tensor]:
+        return total_variation_reference(s, adjacency).sum(), asymmetric_norm_reference(s, graph_ptr, rho)[0]
+
+    (grad,) = pullback(terms, [s], [dvariation, dnorm])
+    return softmax_gradient(cast(Tensor, grad) if ds is None else cast(Tensor, grad) + ds, s)
+
+
 def _setup_context(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, ...]) -> None:
     _, *lists, ctx.rho = inputs
     ctx.set_materialize_grads(False)
@@ -136,4 +162,4 @@ def _gradient(
 
 
 _operator.register_autograd(_gradient, setup_context=_setup_context)
-_call = operator_for(_operator, _forward, _backward, _setup_context, _gradient)
+_call = operator_for(_operator, _forward, _backward, _backward_by_torch, _setup_context, _gradient)

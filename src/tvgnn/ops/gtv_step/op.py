@@ -12,7 +12,8 @@ from tvgnn.graph.adjacency import Adjacency
 from tvgnn.ops._backends import kernels, select_backend
 from tvgnn.ops._eager import operator_for
 from tvgnn.ops._permute import run_relabelled
-from tvgnn.ops.gtv_step.reference import ACTIVATIONS, gtv_step_reference
+from tvgnn.ops._second_order import pullback
+from tvgnn.ops.gtv_step.reference import ACTIVATIONS, activation_slope, gtv_step_reference
 from tvgnn.shapes import NodeFeatures
 
 __all__ = ["VARIANTS", "gtv_step"]
@@ -145,6 +146,32 @@ def _(grad: Tensor, z: Tensor, out: Tensor | None, indptr: Tensor, indices: Tens
     return dz, z.new_empty(indices.shape[0] if args[-1] else 0, dtype=sums), z.new_empty(z.shape[1], dtype=sums)
 
 
+def _backward_by_torch(
+    grad: Tensor,
+    z: Tensor,
+    out: Tensor | None,
+    indptr: Tensor,
+    indices: Tensor,
+    weights: Tensor | None,
+    _t_indptr: Tensor | None,
+    _t_indices: Tensor | None,
+    _t_perm: Tensor | None,
+    delta: float,
+    eps: float,
+    act: int,
+    variant: int,
+    _backend: str,
+    _needs_weights: bool,
+) -> list[Tensor | None]:
+    def step(z: Tensor, weights: Tensor | None) -> Tensor:
+        adjacency = Adjacency(indptr, indices, weights, z.shape[0])
+        return gtv_step_reference(z, adjacency, delta, eps, None, "identity", VARIANTS[variant])
+
+    if out is not None:
+        grad = grad * activation_slope(out, _ACT_CODES[act])
+    return [*pullback(step, [z, weights], [grad]), grad.sum(0)]
+
+
 def _setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
     z, indptr, indices, weights, t_indptr, t_indices, t_perm, bias, *ctx.scalars = inputs
     act = ctx.scalars[2]
@@ -174,4 +201,4 @@ def _gradient(ctx: Any, grad: Tensor, *, backward: Any = _backward_operator) -> 
 
 
 _operator.register_autograd(_gradient, setup_context=_setup_context)
-_call = operator_for(_operator, _forward, _backward, _setup_context, _gradient)
+_call = operator_for(_operator, _forward, _backward, _backward_by_torch, _setup_context, _gradient)

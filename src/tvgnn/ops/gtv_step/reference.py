@@ -9,13 +9,20 @@ from torch import Tensor
 
 from tvgnn.graph.adjacency import Adjacency
 
-__all__ = ["ACTIVATIONS", "gtv_step_reference"]
+__all__ = ["ACTIVATIONS", "activation_slope", "gtv_step_reference"]
 
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "identity": lambda x: x,
     "relu": torch.nn.functional.relu,
     "elu": torch.nn.functional.elu,
 }
+
+
+def activation_slope(out: Tensor, act: str) -> Tensor:
+    """Derivative of an activation, from what it gives."""
+    if act == "relu":
+        return (out > 0).to(out.dtype)
+    return torch.where(out <= 0, out + 1, 1) if act == "elu" else torch.ones_like(out)
 
 
 def gtv_step_reference(

@@ -11,6 +11,7 @@ from tvgnn.errors import GraphError
 from tvgnn.graph.sparse_matrix import SparseMatrix
 from tvgnn.ops._backends import kernels, select_backend
 from tvgnn.ops._eager import operator_for
+from tvgnn.ops._second_order import pullback
 from tvgnn.ops.sparse_linear.reference import sparse_linear_reference
 
 __all__ = ["sparse_linear"]
@@ -106,6 +107,26 @@ def _(grad: Tensor, weight: Tensor, indptr: Tensor, indices: Tensor, *args: Any)
     return dweight, weight.new_empty(indices.shape[0] if needs_values else 0, dtype=sums)
 
 
+def _backward_by_torch(
+    grad: Tensor,
+    weight: Tensor,
+    indptr: Tensor,
+    indices: Tensor,
+    values: Tensor | None,
+    _t_indptr: Tensor | None,
+    _t_indices: Tensor | None,
+    _t_perm: Tensor | None,
+    _backend: str,
+    needs_weight: bool,
+    needs_values: bool,
+) -> list[Tensor | None]:
+    def product(weight: Tensor, values: Tensor | None) -> Tensor:
+        return sparse_linear_reference(SparseMatrix(indptr, indices, values, weight.shape[0]), weight)
+
+    dweight, dvalues = pullback(product, [weight, values], [grad])
+    return [dweight if needs_weight else None, dvalues if needs_values else None]
+
+
 def _setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
     *tensors, ctx.backend = inputs
     values = tensors[3]
@@ -130,4 +151,4 @@ def _gradient(ctx: Any, grad: Tensor, *, backward: Any = _backward_operator) -> 
 
 
 _operator.register_autograd(_gradient, setup_context=_setup_context)
-_call = operator_for(_operator, _forward, _backward, _setup_context, _gradient)
+_call = operator_for(_operator, _forward, _backward, _backward_by_torch, _setup_context, _gradient)

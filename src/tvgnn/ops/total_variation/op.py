@@ -10,6 +10,7 @@ from torch import Tensor
 from tvgnn.graph.adjacency import Adjacency
 from tvgnn.ops._backends import kernels, select_backend
 from tvgnn.ops._eager import operator_for
+from tvgnn.ops._second_order import pullback
 from tvgnn.ops.total_variation.reference import total_variation_reference
 from tvgnn.shapes import Assignments, NodeValues
 
@@ -99,6 +100,24 @@ def _(grad: Tensor, s: Tensor, indptr: Tensor, indices: Tensor, *args: Any) -> t
     return ds, s.new_empty(indices.shape[0] if args[-1] else 0, dtype=torch.promote_types(s.dtype, torch.float32))
 
 
+def _backward_by_torch(
+    grad: Tensor,
+    s: Tensor,
+    indptr: Tensor,
+    indices: Tensor,
+    weights: Tensor | None,
+    _t_indptr: Tensor | None,
+    _t_indices: Tensor | None,
+    _t_perm: Tensor | None,
+    _backend: str,
+    _needs_weights: bool,
+) -> list[Tensor | None]:
+    def variation(s: Tensor, weights: Tensor | None) -> Tensor:
+        return total_variation_reference(s, Adjacency(indptr, indices, weights, s.shape[0]))
+
+    return pullback(variation, [s, weights], [grad])
+
+
 def _setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
     *tensors, ctx.backend = inputs
     weights = tensors[3]
@@ -113,4 +132,4 @@ def _gradient(ctx: Any, grad: Tensor, *, backward: Any = _backward_operator) -> 
 
 
 _operator.register_autograd(_gradient, setup_context=_setup_context)
-_call = operator_for(_operator, _forward, _backward, _setup_context, _gradient)
+_call = operator_for(_operator, _forward, _backward, _backward_by_torch, _setup_context, _gradient)
