@@ -146,6 +146,11 @@ class TestInputs:
         with pytest.raises(ValueError, match="n_clusters=4 and n_samples=2"):
             TVClustering(4).fit(np.eye(2))
 
+    @pytest.mark.parametrize("wrong", [np.array([3]), np.array([2, 3]), "3", 2.0, True])
+    def test_clusters_are_one_integer(self, wrong):
+        with pytest.raises(ValueError, match="expected n_clusters to be an integer >= 1, got"):
+            TVClustering(wrong).fit(np.eye(4))
+
     def test_11_one_cluster(self):
         assert small(1).fit_predict(BLOCKS, adjacency=CLIQUES).tolist() == [0] * 10
 

@@ -84,6 +84,19 @@ class TestFromEdgeIndex:
         weighted = Adjacency.from_edge_index(edges, torch.tensor([1.0, 2.0, 3.0, 4.0]), 3)
         assert not weighted.symmetric  # the flag speaks of the pattern, not of the weights
 
+    @pytest.mark.parametrize("edges", [[[0, 1], [1, 2]], [[0, 0, 1], [1, 1, 0]], [[0, 1, 2], [1, 2, 0]]])
+    def test_a_wrong_mark_of_pyg_is_found(self, pyg, edges):
+        # a path, an edge twice one way, and a cycle, whose rows and columns hold as many entries
+        edges = torch.tensor(edges)
+        adjacency = Adjacency.from_edge_index(pyg.EdgeIndex(edges, sparse_size=(3, 3), is_undirected=True), None, 3)
+        assert not adjacency.symmetric
+        assert torch.equal(adjacency.transposed.perm, Adjacency.from_edge_index(edges, None, 3).transposed.perm)
+
+    def test_a_right_mark_is_found_in_any_order(self, pyg):
+        both = torch.cat([PATH, PATH, torch.tensor([[2], [2]])], dim=1)  # entries twice, and a loop
+        edges = pyg.EdgeIndex(both[:, torch.randperm(9)], sparse_size=(3, 3), is_undirected=True)
+        assert Adjacency.from_edge_index(edges, None, 3).symmetric
+
 
 class TestFromGraph:
     def test_unweighted(self):

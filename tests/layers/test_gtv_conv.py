@@ -1,5 +1,6 @@
 import warnings
 
+import numpy as np
 import pytest
 import torch
 
@@ -160,6 +161,35 @@ def test_sparse_features_give_what_dense_ones_give(layout):
     assert torch.allclose(conv(given[layout], PATH), conv(x, PATH), atol=1e-6)
 
 
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("dense", [False, True])
+def test_half_precision_stays(dtype, variant, dense):
+    torch.manual_seed(0)
+    kind, x = (DenseGTVConv if dense else GTVConv), torch.randn(3, 4)
+    conv = kind(4, 4, act="elu", variant=variant)
+    half = kind(4, 4, act="elu", variant=variant).to(dtype)
+    half.load_state_dict(conv.state_dict())
+    adj = torch.zeros(1, 3, 3)
+    adj[0, PATH[0], PATH[1]] = 1
+    results = []
+    for layer in (conv, half):
+        given = x.to(layer.weight.dtype).requires_grad_()
+        out = layer(given[None], adj)[0] if dense else layer(given, PATH, torch.ones(4))
+        assert out.dtype == layer.weight.dtype
+        torch.nn.Linear(4, 2).to(out.dtype)(out)  # refuses another dtype
+        results.append((out, *torch.autograd.grad(out.square().sum(), [given, layer.weight, layer.bias])))
+    for actual, expected in zip(reversed(results[1]), reversed(results[0]), strict=True):
+        assert actual.dtype == dtype
+        assert (actual.float() - expected).norm() < 0.05 * expected.norm()
+
+
+def test_autocast_on_the_cpu_gives_float32():
+    conv = GTVConv(4, 3)
+    with torch.autocast("cpu", torch.bfloat16):
+        assert conv(torch.randn(3, 4), PATH).dtype == torch.float32
+
+
 def test_integer_and_float64_features_are_cast():
     assert step(column(0, 1, 3).long(), PATH) == [1, 1, 2]
     assert step(column(0, 1, 3).double(), PATH) == [1, 1, 2]
@@ -176,6 +206,17 @@ def test_edge_index_class_gives_the_same_with_and_without_its_undirected_mark(py
         assert out.flatten().tolist() == [1, 1, 2]
         out.square().sum().backward()
         assert conv.weight.grad.isfinite().all()
+
+
+def test_a_wrong_undirected_mark_changes_no_gradient(pyg):
+    from torch_geometric import EdgeIndex
+
+    directed, gradients = torch.tensor([[0, 0, 1, 2, 3], [1, 2, 2, 3, 1]]), []
+    for edges in (directed, EdgeIndex(directed, sparse_size=(4, 4), sort_order="row", is_undirected=True)):
+        torch.manual_seed(0)
+        conv, x = GTVConv(4, 3), torch.randn(4, 4, requires_grad=True)
+        gradients.append(torch.autograd.grad(conv(x, edges).square().sum(), x)[0])
+    torch.testing.assert_close(*gradients)
 
 
 def test_released_state_dict_names_and_layout():
@@ -211,6 +252,11 @@ def test_model_compiles_without_graph_breaks(dynamic):
         (lambda: GTVConv(3, 2)(torch.randn(3, 3), PATH, torch.ones(3)), "one weight per edge"),
         (lambda: GTVConv(3, 2)(torch.randn(3, 3).numpy(), PATH), "x to be a tensor, got ndarray"),
         (lambda: GTVConv(3, 2)(torch.randn(3, 3), PATH.numpy()), "edge_index .* got ndarray"),
+        (lambda: GTVConv(3, 2)(torch.randn(3, 3), PATH, [1.0] * 4), "edge_weight .* got list; convert"),
+        (lambda: GTVConv(3, 2)(torch.randn(3, 3), PATH, np.ones(4)), "edge_weight .* got ndarray; convert"),
+        (lambda: DenseGTVConv(3, 2)(np.zeros((1, 4, 3)), torch.eye(4)[None]), "x to be a tensor, got ndarray"),
+        (lambda: DenseGTVConv(3, 2)(torch.randn(1, 4, 3), np.eye(4)[None]), "adj .* got ndarray"),
+        (lambda: DenseGTVConv(3, 2)(torch.randn(1, 4, 3), torch.eye(4)[None], np.ones((1, 4))), "mask .* got ndarray"),
         (lambda: DenseGTVConv(3, 2)(torch.randn(1, 4, 3), torch.eye(4)[None].to_sparse()), "dense adj"),
         (lambda: DenseGTVConv(3, 2)(torch.randn(4, 3), torch.eye(4)), r"\(B, N, 3\)"),
         (lambda: DenseGTVConv(3, 2)(torch.randn(1, 4, 3), torch.eye(4)), r"adj of shape \(1, 4, 4\)"),
@@ -229,6 +275,7 @@ def test_errors_name_what_was_expected(call, message):
         ({"eps": 0.0}, "eps > 0"),
         ({"act": "no_such_function"}, "no_such_function"),
         ({"act": 3}, "act"),
+        ({"act": torch.nn.ReLU}, r"got the class ReLU; pass an instance, ReLU\(\)"),
     ],
 )
 def test_parameters_are_checked_at_construction(options, message):

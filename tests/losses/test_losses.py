@@ -75,7 +75,7 @@ def test_rho_asks_for_uneven_clusters():
     assert asymmetric_norm_loss(uneven, rho=3.0).item() == pytest.approx((6 - 3 - 1) / 6)
 
 
-@pytest.mark.parametrize("rho", [0, -1.0, float("nan")])
+@pytest.mark.parametrize("rho", [0, -1.0, float("nan"), float("inf")])
 def test_rho_must_be_positive(rho):
     with pytest.raises(ValueError, match="rho > 0"):
         asymmetric_norm_loss(HALVES, rho=rho)

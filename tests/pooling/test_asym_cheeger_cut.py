@@ -1,3 +1,4 @@
+import numpy as np
 import pytest
 import torch
 
@@ -143,7 +144,17 @@ def test_features_of_another_width_or_type(pool, x):
         pool(x, P4)
 
 
-@pytest.mark.parametrize(("k", "channels", "options"), [(0, [5], {}), (2, [], {}), (2, 5, {}), (2, [5], {"rho": 0.0})])
+@pytest.mark.parametrize(
+    ("k", "channels", "options"),
+    [
+        (0, [5], {}),
+        (2, [], {}),
+        (2, 5, {}),
+        (np.array([2]), [5], {}),
+        (2, [5], {"rho": 0.0}),
+        (2, [5], {"rho": float("inf")}),
+    ],
+)
 def test_parameters_are_checked_at_construction(k, channels, options):
     with pytest.raises(ValueError, match="expected"):
         AsymCheegerCutPooling(k, channels, **options)

@@ -17,6 +17,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
+from tvgnn.checks import is_integer
 from tvgnn.errors import GraphError
 from tvgnn.estimators import graph_persistence
 from tvgnn.estimators.graph_checks import check_memory, label_columns, pair, without_emptying
@@ -320,7 +321,7 @@ class GraphEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         if self.n_clusters is not None:
             asked: Any = self.n_clusters
             pair = (asked, asked) if not isinstance(asked, list | tuple | np.ndarray) else tuple(asked)
-            if len(pair) != 2 or not all(hasattr(k, "__index__") and not isinstance(k, bool) and k >= 1 for k in pair):
+            if len(pair) != 2 or not all(is_integer(k, 1) for k in pair):
                 raise ValueError(f"expected n_clusters to be an integer >= 1 or a pair of them, got {asked!r}")
             return int(pair[0]), int(pair[1])
         if self.ratio_of not in ("mean", "max"):

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from numbers import Real
 from typing import Any
 
+from tvgnn.checks import is_integer
 from tvgnn.wording import setting
 
 __all__ = ["PRESETS", "SETTINGS", "check_options", "positive_integer", "preset_without_name", "resolve_parameters"]
@@ -144,6 +145,6 @@ def positive_integer(name: str, value: Any, least: int = 1) -> int:
         ValueError: it is no integer, or below ``least``.
 
     """
-    if isinstance(value, bool) or not hasattr(value, "__index__") or value < least:
+    if not is_integer(value, least):
         raise ValueError(f"expected {name} to be an integer >= {least}, got {value!r}")
     return int(value)

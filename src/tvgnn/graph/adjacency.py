@@ -16,7 +16,7 @@ from tvgnn.graph.sparse_matrix import SparseMatrix, TransposedLists, index_dtype
 if TYPE_CHECKING:
     from tvgnn.graph.graph import Graph
 
-__all__ = ["Adjacency", "check_dense", "check_edges", "clear_padding", "inverse_roots"]
+__all__ = ["Adjacency", "check_dense", "check_edges", "check_weights", "clear_padding", "inverse_roots"]
 
 
 _PATTERNS_KEPT = 8  # of complete graphs, whose arrays depend on their sizes alone
@@ -62,8 +62,8 @@ class Adjacency(SparseMatrix):
         """Sort a (2, E) ``edge_index`` by its first row, which is the row that aggregates.
 
         A ``torch_geometric.EdgeIndex`` that is sorted by row lends its cached row pointers; marked undirected and
-        without weights it is taken as symmetric. Everything else counts as general, which costs a second gather in the
-        backward pass.
+        without weights it is symmetric if that holds, which is checked in every call: its mark may be wrong. Everything
+        else counts as general, which costs a second gather in the backward pass.
 
         Raises:
             GraphError: wrong shape or dtype, an index outside ``[0, num_nodes)`` or a weight array of another length.
@@ -78,7 +78,7 @@ class Adjacency(SparseMatrix):
                 )
             return edge_index
         check_edges(edge_index, edge_weight, num_nodes)
-        undirected = edge_weight is None and bool(getattr(edge_index, "is_undirected", False))
+        marked = edge_weight is None and bool(getattr(edge_index, "is_undirected", False))
         cached = _cached_rows(edge_index, num_nodes)
         if hasattr(edge_index, "as_tensor"):
             edge_index = edge_index.as_tensor()
@@ -89,10 +89,12 @@ class Adjacency(SparseMatrix):
             values = None if edge_weight is None else edge_weight[order]
         indptr = row_pointers(rows, num_nodes) if cached is None else cached
         dtype = index_dtype(num_nodes, rows.shape[0])
-        lists = None
-        if not undirected:
-            perm = torch.argsort(columns, stable=True)
-            lists = TransposedLists(row_pointers(columns, num_nodes).to(dtype), rows[perm].to(dtype), perm.to(dtype))
+        perm = torch.argsort(columns, stable=True)
+        t_indptr, t_rows = row_pointers(columns, num_nodes), rows[perm]
+        undirected = marked and not torch.compiler.is_compiling() and torch.equal(t_indptr, indptr.long())
+        if undirected:  # both lists in rising order
+            undirected = torch.equal(columns[perm][torch.argsort(t_rows, stable=True)], t_rows)
+        lists = None if undirected else TransposedLists(t_indptr.to(dtype), t_rows.to(dtype), perm.to(dtype))
         return cls(indptr.to(dtype), columns.to(dtype), values, num_nodes, undirected, lists)
 
     @classmethod
@@ -245,6 +247,16 @@ def _cached_rows(edge_index: Any, num_nodes: int) -> Tensor | None:
     return indptr if indptr.shape[0] == num_nodes + 1 else None
 
 
+def check_weights(edge_weight: Any) -> None:
+    """Raise a `GraphError` unless this is a tensor of real numbers."""
+    if not isinstance(edge_weight, Tensor) or edge_weight.is_complex():
+        got = edge_weight.dtype if isinstance(edge_weight, Tensor) else type(edge_weight).__name__
+        remedy = "" if isinstance(edge_weight, Tensor) else "; convert arrays and lists with torch.as_tensor()"
+        raise GraphError(
+            f"expected edge_weight to be a tensor of real numbers, one per edge, or None, got {got}{remedy}"
+        )
+
+
 def check_edges(edge_index: Any, edge_weight: Any, num_nodes: int) -> None:
     """Raise a `GraphError` unless these are (2, E) integers below ``num_nodes`` and None or (E,) real weights."""
     if not isinstance(edge_index, Tensor):
@@ -259,9 +271,8 @@ def check_edges(edge_index: Any, edge_weight: Any, num_nodes: int) -> None:
         )
     if edge_index.is_floating_point() or edge_index.is_complex() or edge_index.dtype == torch.bool:
         raise GraphError(f"expected edge_index to hold integers, got {edge_index.dtype}; convert it with .long()")
-    if edge_weight is not None and (not isinstance(edge_weight, Tensor) or edge_weight.is_complex()):
-        got = edge_weight.dtype if isinstance(edge_weight, Tensor) else type(edge_weight).__name__
-        raise GraphError(f"expected edge_weight to be a tensor of real numbers, one per edge, or None, got {got}")
+    if edge_weight is not None:
+        check_weights(edge_weight)
     if edge_weight is not None and edge_weight.shape != edge_index.shape[1:]:
         raise GraphError(
             f"expected one weight per edge, shape ({edge_index.shape[1]},), got edge_weight of shape "

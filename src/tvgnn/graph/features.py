@@ -7,6 +7,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from scipy.sparse.linalg import ArpackNoConvergence
 
+from tvgnn.checks import is_integer
 from tvgnn.errors import GraphError
 from tvgnn.graph.components import component_vectors, default_width
 from tvgnn.graph.leading_eigenvectors import leading_eigenvectors
@@ -50,7 +51,7 @@ def structural_features(adjacency: Any, kind: StructuralKind, dim: int | None = 
     GraphError
         If ``kind`` is unknown, ``dim`` does not fit the graph, or the eigensolver does not converge.
     """
-    if dim is not None and (not hasattr(dim, "__index__") or dim < 1):
+    if dim is not None and not is_integer(dim, 1):
         raise GraphError(f"dim must be an integer of at least 1, got {dim!r}")
     num_nodes = adjacency.shape[0]
     if kind == "ones":

@@ -10,6 +10,7 @@ from typing import Any, Self, cast
 import torch
 from torch import Tensor
 
+from tvgnn.checks import is_integer
 from tvgnn.errors import GraphError
 
 __all__ = ["Grouping"]
@@ -155,7 +156,7 @@ class Grouping:
 def _check_batch_size(batch_size: Any) -> None:
     if batch_size is None or torch.compiler.is_compiling():
         return
-    if not hasattr(batch_size, "__index__") or isinstance(batch_size, bool) or batch_size < 0:
+    if not is_integer(batch_size, 0):
         raise GraphError(f"expected batch_size to be an integer >= 0, the number of graphs, got {batch_size!r}")
 
 

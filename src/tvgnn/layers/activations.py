@@ -17,11 +17,16 @@ def resolve_activation(act: str | Callable[[Tensor], Tensor] | None) -> tuple[st
     """Split an activation into (name that the kernel fuses, function to apply afterwards or None).
 
     Raises:
-        ValueError: a name that ``torch.nn.functional`` does not have, or something that is not callable.
+        ValueError: a name that ``torch.nn.functional`` does not have, a class, or something that is not callable.
 
     """
     if act is None:
         return "identity", None
+    if isinstance(act, type):
+        raise ValueError(
+            f"expected act to be a name, a function of a tensor or None, got the class {act.__name__}; "
+            f"pass an instance, {act.__name__}()"
+        )
     if callable(act):
         return "identity", act
     name = act.lower() if isinstance(act, str) else ""

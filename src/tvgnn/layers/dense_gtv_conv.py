@@ -5,7 +5,7 @@ from __future__ import annotations
 from torch import Tensor
 
 from tvgnn.errors import GraphError
-from tvgnn.graph.adjacency import Adjacency, clear_padding
+from tvgnn.graph.adjacency import Adjacency, check_dense, clear_padding
 from tvgnn.layers.gtv_conv import GTVLayer
 
 __all__ = ["DenseGTVConv"]
@@ -40,6 +40,8 @@ class DenseGTVConv(GTVLayer):
             GraphError: shapes that do not fit each other.
 
         """
+        if not isinstance(x, Tensor):
+            raise GraphError(f"expected x to be a tensor, got {type(x).__name__}; convert it with torch.as_tensor()")
         if x.dim() != 3 or x.shape[2] != self.in_channels:
             raise GraphError(f"expected x of shape (B, N, {self.in_channels}), got {tuple(x.shape)}")
         batch, nodes, _ = x.shape
@@ -49,8 +51,11 @@ class DenseGTVConv(GTVLayer):
                     f"expected an Adjacency of {batch * nodes} nodes and no mask, got one of {adj.num_nodes} nodes"
                 )
             return self._layer(x, adj)
+        check_dense(adj)
         if adj.shape != (batch, nodes, nodes):
             raise GraphError(f"expected adj of shape ({batch}, {nodes}, {nodes}), got {tuple(adj.shape)}")
+        if mask is not None and not isinstance(mask, Tensor):
+            raise GraphError(f"expected mask to be a tensor, True for real nodes, got {type(mask).__name__}")
         if mask is not None and mask.shape != (batch, nodes):
             raise GraphError(f"expected mask of shape ({batch}, {nodes}), got {tuple(mask.shape)}")
         if mask is not None:

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from tvgnn.errors import GraphError
-from tvgnn.graph.adjacency import Adjacency, inverse_roots
+from tvgnn.graph.adjacency import Adjacency, check_weights, inverse_roots
 from tvgnn.graph.sparse_matrix import SparseMatrix
 from tvgnn.layers.activations import activation_function, resolve_activation
 from tvgnn.ops.dense_linear import dense_linear
@@ -84,7 +84,8 @@ class GTVLayer(nn.Module):
     def _step(self, z: Tensor, adjacency: Adjacency) -> Tensor:
         """Step, bias and activation on projected features ``z`` (N, out_channels)."""
         if z.device.type == "cpu" and z.dtype in (torch.bfloat16, torch.float16):
-            z = z.float()  # the cpu's kernels have no half precision; its products do, under torch.autocast
+            # The cpu's kernels have no half precision. Under autocast the weight is float32, and so is the output
+            return self._step(z.float(), adjacency).to(self.weight.dtype)
         if self.variant == "degree_weighted":
             out = self._degree_weighted_step(z, adjacency)
             return activation_function(self.act)(out if self.bias is None else out + self.bias)
@@ -156,8 +157,10 @@ class GTVConv(GTVLayer):
         ValueError: a parameter is out of range or unknown.
 
     Shapes:
-        x (N, in_channels), dense, torch CSR/COO or `SparseMatrix`; edge_index (2, E) integers whose first row
-        aggregates, ``torch_geometric.EdgeIndex`` or `Adjacency`; edge_weight (E,) or None; output (N, out_channels).
+        x (N, in_channels), dense, torch CSR/COO or `SparseMatrix`, of any real dtype; edge_index (2, E) integers whose
+        first row aggregates, ``torch_geometric.EdgeIndex`` or `Adjacency`; edge_weight (E,) or None; output
+        (N, out_channels), in the dtype of the weight, half precision included (under autocast: float32 on the cpu,
+        autocast's own on a GPU).
         State: ``weight`` (in_channels, out_channels) and ``bias`` (out_channels,), named as in the released code.
 
     Example:
@@ -179,6 +182,7 @@ class GTVConv(GTVLayer):
         """
         x = self._checked(x)
         if edge_weight is not None:
+            check_weights(edge_weight)
             edge_weight = edge_weight.to(self.weight.dtype)
         adjacency = Adjacency.from_edge_index(edge_index, edge_weight, x.shape[0])
         if isinstance(x, Tensor):

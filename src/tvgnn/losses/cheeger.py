@@ -7,6 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from tvgnn.checks import check_rho
 from tvgnn.graph.adjacency import Adjacency
 from tvgnn.graph.grouping import Grouping
 from tvgnn.losses._per_graph import checked, mean_of_ratios, positive_or_one
@@ -109,8 +110,8 @@ def asymmetric_norm_loss(
     """
     assignments = checked(assignments)
     clusters = assignments.shape[1]
-    if rho is not None and not rho > 0:
-        raise ValueError(f"expected rho > 0, got {rho}; leave it None for K - 1, which asks for equal clusters")
+    if rho is not None:
+        check_rho(rho)
     if clusters <= 1 or assignments.shape[0] == 0:
         return assignments.sum() * 0
     rho = float(clusters - 1 if rho is None else rho)
@@ -152,6 +153,8 @@ def cheeger_cut_losses(
         GraphError: ``logits`` is not (N, K).
 
     """
+    if rho is not None:
+        check_rho(rho)
     if groups is not None and groups.batch is None:
         groups = None
     clusters = logits.shape[-1]

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
+from tvgnn.checks import check_rho
 from tvgnn.graph.adjacency import Adjacency
 from tvgnn.graph.grouping import Grouping
 from tvgnn.graph.sparse_matrix import SparseMatrix
@@ -68,10 +69,8 @@ class NodeClusteringConfig:
             value = getattr(self, name)
             if not 0 <= value < math.inf:
                 raise ValueError(f"expected {name} to be a number >= 0, got {value}")
-        if self.rho is not None and not 0 < self.rho < math.inf:
-            raise ValueError(
-                f"expected rho > 0, got {self.rho}; leave it None for K - 1, which asks for equal clusters"
-            )
+        if self.rho is not None:
+            check_rho(self.rho)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 from torch import Tensor
 
+from tvgnn.checks import check_rho
 from tvgnn.graph.adjacency import Adjacency
 from tvgnn.graph.grouping import Grouping
 from tvgnn.losses import asymmetric_norm_loss, cheeger_cut_losses, total_variation_loss
@@ -57,8 +58,8 @@ class AsymCheegerCutPooling(DensePooling):
         low_memory: bool = False,
     ) -> None:
         super().__init__(k, mlp_channels, mlp_activation, bias, backend=backend, low_memory=low_memory)
-        if rho is not None and not rho > 0:
-            raise ValueError(f"expected rho > 0, got {rho}; leave it None for k - 1, which asks for equal clusters")
+        if rho is not None:
+            check_rho(rho)
         self.totvar_coeff, self.balance_coeff, self.rho = totvar_coeff, balance_coeff, rho
 
     def select_with_losses(self, x: Tensor, adjacency: Adjacency, groups: Grouping) -> tuple[Tensor, dict[str, Tensor]]:

@@ -14,6 +14,7 @@ from typing import Any, cast
 import torch
 from torch import Tensor, nn
 
+from tvgnn.checks import is_integer
 from tvgnn.errors import GraphError
 from tvgnn.graph.adjacency import Adjacency, check_dense, clear_padding
 from tvgnn.graph.grouping import Grouping
@@ -201,4 +202,4 @@ def at_least_float32(x: Tensor) -> Tensor:
 
 
 def _is_width(value: Any) -> bool:
-    return hasattr(value, "__index__") and not isinstance(value, bool | Tensor) and value >= 1
+    return not isinstance(value, Tensor) and is_integer(value, 1)

@@ -8,6 +8,7 @@ from typing import Any, cast
 
 from torch import Tensor, nn
 
+from tvgnn.checks import is_integer
 from tvgnn.errors import GraphError
 from tvgnn.graph.adjacency import check_edges
 from tvgnn.graph.grouping import Grouping
@@ -32,7 +33,7 @@ class NodePooling(nn.Module):
 
     def __init__(self, in_channels: int, ratio: float | int = 0.5) -> None:
         super().__init__()
-        if not hasattr(in_channels, "__index__") or isinstance(in_channels, bool) or in_channels < 1:
+        if not is_integer(in_channels, 1):
             raise ValueError(f"expected in_channels to be an integer >= 1, the columns of x, got {in_channels!r}")
         self.in_channels, self.ratio = int(in_channels), _checked_ratio(ratio)
         with warnings.catch_warnings():

@@ -5,6 +5,7 @@ from numbers import Real
 
 import numpy as np
 
+from tvgnn.checks import is_integer
 from tvgnn.errors import GraphError
 from tvgnn.wording import setting
 
@@ -40,7 +41,7 @@ class NeighborSettings:
     random_state: int = 0
 
     def __post_init__(self) -> None:
-        if isinstance(self.n_neighbors, bool) or not hasattr(self.n_neighbors, "__index__") or self.n_neighbors < 1:
+        if not is_integer(self.n_neighbors, 1):
             raise GraphError(f"n_neighbors must be an integer of at least 1, got {self.n_neighbors!r}")
         if not isinstance(self.metric, str):
             raise GraphError(f"metric must be a name such as 'euclidean' or 'cosine', got {self.metric!r}")

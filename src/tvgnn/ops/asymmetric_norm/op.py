@@ -7,6 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from tvgnn.checks import check_rho
 from tvgnn.errors import GraphError
 from tvgnn.ops._backends import kernels, select_backend
 from tvgnn.ops._eager import operator_for
@@ -44,8 +45,7 @@ def asymmetric_norm(s: Tensor, graph_ptr: Tensor | None, rho: float, *, backend:
         [4.0]
 
     """
-    if not 0 < rho < float("inf"):
-        raise ValueError(f"expected rho to be a positive number, got {rho}; K - 1 asks for clusters of equal size")
+    check_rho(rho)
     if s.dim() != 2:
         raise GraphError(f"expected s of shape (N, K), got {tuple(s.shape)}; flatten a batch and say where it is cut")
     if graph_ptr is None:

@@ -7,6 +7,7 @@ from typing import Any, cast
 import torch
 from torch import Tensor
 
+from tvgnn.checks import check_rho
 from tvgnn.errors import GraphError
 from tvgnn.graph.adjacency import Adjacency
 from tvgnn.ops._backends import kernels, select_backend
@@ -51,8 +52,7 @@ def cheeger_cut(
         (4.0, 4.0)
 
     """
-    if not 0 < rho < float("inf"):
-        raise ValueError(f"expected rho to be a positive number, got {rho}; K - 1 asks for clusters of equal size")
+    check_rho(rho)
     adjacency.check_rows(logits, "logits")
     if logits.numel() == 0:
         raise GraphError(f"expected logits of at least one node and one cluster, got {tuple(logits.shape)}")
