@@ -17,6 +17,7 @@ from tvgnn.graph.feature_tensor import feature_tensor, require_features
 from tvgnn.graph.graph import Graph
 from tvgnn.graph.sparse_matrix import SparseMatrix
 from tvgnn.models.pooled_clustering import GraphConvolution
+from tvgnn.training.seeding import torch_seeded
 from tvgnn.training.step import make_optimizer
 
 __all__ = ["AutoencoderClusterer", "TwoLayers", "autoencoders", "reconstruction_loss", "sample_non_edges"]
@@ -78,8 +79,7 @@ class AutoencoderClusterer(EmbeddingClusterer):
     def _embed(self, graph: Graph, random: np.random.RandomState) -> npt.NDArray[np.float32]:
         x, adjacency = feature_tensor(require_features(graph).x), Adjacency.from_graph(graph)
         edges = torch.stack([adjacency.rows(), adjacency.indices.long()])
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(seed_from(random))
+        with torch_seeded(seed_from(random)):
             model = self._model(graph.num_features)
             optimizer = make_optimizer(model, self.learning_rate)
             self.loss_history_: list[float] = []

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import torch
 
 from tvgnn.baselines._base import GraphClusterer, at_least, numbered_by_size, seed_from
 from tvgnn.graph.adjacency import Adjacency
@@ -17,6 +16,7 @@ from tvgnn.graph.graph import Graph
 from tvgnn.models.pooled_clustering import PooledClusteringModel
 from tvgnn.pooling.base import DensePooling
 from tvgnn.training.loop import TrainingConfig, train
+from tvgnn.training.seeding import torch_seeded
 
 __all__ = ["GTVClusterer", "PooledClusterer"]
 
@@ -93,8 +93,7 @@ class PooledClusterer(GraphClusterer):
         inputs = feature_tensor(require_features(graph).x), Adjacency.from_graph(graph)
         config = TrainingConfig(self.max_iter, self.patience, self.tol, self.learning_rate)
         widths = [self.hidden_channels] + [self.mlp_channels] * (self.mlp_channels > 0)
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(seed_from(random))
+        with torch_seeded(seed_from(random)):
             model = PooledClusteringModel(
                 graph.num_features,
                 self._pool(widths, graph),

@@ -31,6 +31,7 @@ from tvgnn.ops import select_backend
 from tvgnn.ops._backends import resolve_device
 from tvgnn.training.batches import BatchTraining, BatchTrainingResult, batches_of_similar_size, train_on_batches
 from tvgnn.training.progress import EpochProgress
+from tvgnn.training.seeding import torch_seeded
 from tvgnn.training.threads import threads_worth_waking
 
 __all__ = ["GraphEstimator"]
@@ -186,8 +187,7 @@ class GraphEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         check_memory(config, graphs_at_once)
         self.device_ = resolve_device(self.device)
         self.backend_ = select_backend(self.backend, self.device_, torch.float32)
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(int(random.randint(2**31 - 1)))
+        with torch_seeded(int(random.randint(2**31 - 1))):
             self.model_ = GraphNetwork(config, backend=self.backend).to(self.device_)
 
     def _train(

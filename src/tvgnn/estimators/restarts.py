@@ -6,13 +6,13 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-import torch
 from sklearn.utils import check_random_state
 
 from tvgnn.estimators.inputs import NetworkInputs
 from tvgnn.models.node_clustering import NodeClusteringConfig, NodeClusteringModel
 from tvgnn.training.loop import TrainingConfig, TrainingResult, train
 from tvgnn.training.progress import TrainingProgress
+from tvgnn.training.seeding import torch_seeded
 
 __all__ = ["EASED_SHARES", "network_config", "train_best"]
 
@@ -64,8 +64,7 @@ def train_best(
     def attempt(
         title: str, config: NodeClusteringConfig, shares: tuple[float, ...]
     ) -> tuple[NodeClusteringModel, TrainingResult]:
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(int(random.randint(2**31 - 1)))
+        with torch_seeded(int(random.randint(2**31 - 1))):
             model = NodeClusteringModel(config, **network).to(device)
         losses = partial(model.losses, inputs.features, inputs.adjacency)
         for share in shares:

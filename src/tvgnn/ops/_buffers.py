@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import mmap
+import threading
 from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -28,13 +29,15 @@ class _Pool:
 
     def __init__(self) -> None:
         self.users = 0
+        self.lock = threading.RLock()  # a garbage collection inside may let go of an array
         self.blocks: defaultdict[int, list[mmap.mmap]] = defaultdict(list)
 
     def take(self, size: int) -> mmap.mmap:
         """Return a block of that many bytes, at the beginning of a page."""
-        waiting = self.blocks[size]
-        if waiting:
-            return waiting.pop()
+        with self.lock:
+            waiting = self.blocks.get(size)
+            if waiting:
+                return waiting.pop()
         if not hasattr(mmap, "MADV_HUGEPAGE"):
             return mmap.mmap(-1, size)
         block = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)  # shared memory has small pages only
@@ -43,8 +46,21 @@ class _Pool:
 
     def give_back(self, block: mmap.mmap) -> None:
         """Keep a block for the next request, or let it go where nobody reuses arrays any more."""
-        if self.users:
-            self.blocks[len(block)].append(block)
+        with self.lock:
+            if self.users:
+                self.blocks[len(block)].append(block)
+
+    def enter(self) -> None:
+        """Count one who reuses arrays."""
+        with self.lock:
+            self.users += 1
+
+    def leave(self) -> None:
+        """Count one less, and let go of what waits after the last."""
+        with self.lock:
+            self.users -= 1
+            if not self.users:
+                self.blocks.clear()
 
 
 _POOL = _Pool()
@@ -80,10 +96,8 @@ def empty_like(x: Tensor) -> Tensor:
 @contextmanager
 def reused_arrays() -> Iterator[None]:
     """Reuse arrays while the context lasts; those that wait at its end go back to the system."""
-    _POOL.users += 1
+    _POOL.enter()
     try:
         yield
     finally:
-        _POOL.users -= 1
-        if not _POOL.users:
-            _POOL.blocks.clear()
+        _POOL.leave()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -34,16 +35,35 @@ def _kept_by_glibc() -> Iterator[None]:
     if libc is None:
         yield
         return
-    libc.mallopt(_M_MMAP_MAX, 0)
-    libc.mallopt(_M_TRIM_THRESHOLD, _INT_MAX)
+    with _KEEPERS.lock:
+        _KEEPERS.number += 1
+        libc.mallopt(_M_MMAP_MAX, 0)
+        libc.mallopt(_M_TRIM_THRESHOLD, _INT_MAX)
     try:
         yield
     finally:
-        # Where glibc's own thresholds, which adapt until they are set, end up in a process that frees large buffers.
-        libc.mallopt(_M_MMAP_MAX, _DEFAULT_MMAP_MAX)
-        libc.mallopt(_M_MMAP_THRESHOLD, _LARGEST_DYNAMIC_THRESHOLD)
-        libc.mallopt(_M_TRIM_THRESHOLD, 2 * _LARGEST_DYNAMIC_THRESHOLD)
-        libc.malloc_trim(0)
+        with _KEEPERS.lock:
+            _KEEPERS.number -= 1
+            if _KEEPERS.number == 0:
+                _give_back(libc)
+
+
+class _Keepers:
+    """How many trainings, of several Python threads, keep memory in the process."""
+
+    def __init__(self) -> None:
+        self.lock, self.number = threading.Lock(), 0
+
+
+_KEEPERS = _Keepers()
+
+
+def _give_back(libc: ctypes.CDLL) -> None:
+    # Where glibc's own thresholds, which adapt until they are set, end up in a process that frees large buffers.
+    libc.mallopt(_M_MMAP_MAX, _DEFAULT_MMAP_MAX)
+    libc.mallopt(_M_MMAP_THRESHOLD, _LARGEST_DYNAMIC_THRESHOLD)
+    libc.mallopt(_M_TRIM_THRESHOLD, 2 * _LARGEST_DYNAMIC_THRESHOLD)
+    libc.malloc_trim(0)
 
 
 @functools.cache

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -14,13 +15,34 @@ __all__ = ["threads_worth_waking"]
 _SHARED_NUMBERS = 2**16
 
 
+class _Single:
+    """Who asked for one thread, and how many there were before the first did."""
+
+    def __init__(self) -> None:
+        self.lock, self.users, self.before = threading.Lock(), 0, 1
+
+
+_SINGLE = _Single()
+
+
 @contextmanager
 def threads_worth_waking(numbers: float) -> Iterator[None]:
-    """Use one thread inside where a layer has fewer numbers (nodes times width) than are worth sharing."""
-    before = torch.get_num_threads()
-    if numbers < _SHARED_NUMBERS:
+    """Use one thread inside where a layer has fewer numbers (nodes times width) than are worth sharing.
+
+    Fits may overlap in several Python threads: a new one of these finds the number that torch was told last, so the
+    number from before the first of them is what all of them give back. Not to be nested.
+    """
+    if numbers >= _SHARED_NUMBERS:
+        yield
+        return
+    with _SINGLE.lock:
+        if _SINGLE.users == 0:
+            _SINGLE.before = torch.get_num_threads()
+        _SINGLE.users += 1
         torch.set_num_threads(1)
     try:
         yield
     finally:
-        torch.set_num_threads(before)
+        with _SINGLE.lock:
+            _SINGLE.users -= 1
+            torch.set_num_threads(_SINGLE.before)
