@@ -33,6 +33,17 @@ def test_a_batch_is_its_graphs_end_to_end():
     assert batch.adjacency.symmetric
 
 
+def test_positions_beyond_int32_are_int64(monkeypatch):
+    collection, numbers = GraphCollection(some_graphs()), [3, 2, 0, 1]
+    expected = collection.batch(numbers).adjacency
+    assert expected.indptr.dtype == expected.indices.dtype == torch.int32
+    monkeypatch.setattr("tvgnn.graph.sparse_matrix._INT32_MAX", 5)
+    wide = collection.batch(numbers).adjacency
+    assert wide.indptr.dtype == wide.indices.dtype == torch.int64
+    assert torch.equal(wide.indptr, expected.indptr.long())
+    assert torch.equal(wide.indices, expected.indices.long())
+
+
 def test_an_empty_last_graph_and_no_graph_at_all():
     collection = GraphCollection(some_graphs())
     assert collection.batch([0, 2]).groups.size == 2

@@ -18,6 +18,7 @@ from tvgnn.graph.adjacency import Adjacency
 from tvgnn.graph.graph import Graph
 from tvgnn.graph.grouping import Grouping
 from tvgnn.graph.held_features import held
+from tvgnn.graph.sparse_matrix import index_dtype
 
 Rows = npt.NDArray[Any]
 
@@ -96,8 +97,9 @@ class GraphCollection:
         graphs = [self._graphs[number] for number in chosen.tolist()]
         sizes = self.sizes[chosen]
         offsets = np.concatenate([[0], np.cumsum(sizes)])
-        indptr = np.zeros(offsets[-1] + 1, np.int32)
-        indices = np.empty(sum(len(graph.indices) for graph in graphs), np.int32)
+        num_entries = sum(len(graph.indices) for graph in graphs)
+        dtype = np.int32 if index_dtype(int(offsets[-1]), num_entries) == torch.int32 else np.int64
+        indptr, indices = np.zeros(offsets[-1] + 1, dtype), np.empty(num_entries, dtype)
         entries = 0
         for graph, node in zip(graphs, offsets.tolist(), strict=False):
             following = entries + len(graph.indices)
