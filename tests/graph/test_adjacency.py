@@ -98,6 +98,21 @@ class TestFromEdgeIndex:
         assert Adjacency.from_edge_index(edges, None, 3).symmetric
 
 
+class TestRepeatedPairs:
+    def test_found_once_and_kept(self):
+        edges = torch.tensor([[0, 0, 1, 0], [2, 1, 0, 2]])
+        adjacency = Adjacency.from_edge_index(edges, None, 3)
+        rows, place = adjacency.repeated_pairs
+        assert rows.tolist() == [0, 0, 1]
+        assert place.tolist() == [1, 0, 1, 2]
+        assert adjacency.repeated_pairs[1] is place
+
+    @pytest.mark.parametrize("edges", [[[0, 0, 1], [1, 2, 0]], [[0, 0, 1], [2, 1, 0]], [[], []]])
+    def test_none_in_any_order(self, edges):
+        adjacency = Adjacency.from_edge_index(torch.tensor(edges, dtype=torch.int64), None, 3)
+        assert adjacency.repeated_pairs is None
+
+
 class TestFromGraph:
     def test_unweighted(self):
         adjacency = Adjacency.from_graph(Graph.from_edge_index(PATH, num_nodes=4))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, Self
 
 import torch
@@ -156,6 +156,17 @@ class Adjacency(SparseMatrix):
                 f"expected {name} of shape ({self.num_nodes}, F), one row per node of the adjacency, "
                 f"got {tuple(x.shape)}"
             )
+
+    @cached_property
+    def repeated_pairs(self) -> tuple[Tensor, Tensor] | None:
+        """Row of each pair of nodes (P,) and the pair of each entry (E,), int64; None where no pair has two entries."""
+        keys = self.rows() * self.num_nodes + self.indices
+        if not torch.compiler.is_compiling() and bool((keys[1:] > keys[:-1]).all()):
+            return None  # in rising order, as those of a Graph are
+        pairs, place = torch.unique(keys, return_inverse=True)
+        if not torch.compiler.is_compiling() and pairs.shape[0] == keys.shape[0]:
+            return None
+        return pairs // self.num_nodes, place
 
     def weights(self, dtype: torch.dtype) -> Tensor:
         """Weights (E,), ones where the graph is unweighted."""

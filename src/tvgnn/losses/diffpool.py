@@ -71,9 +71,10 @@ def _squared_rows(adjacency: Adjacency, dtype: torch.dtype) -> Tensor:
     """Sum over each row of the squared weights (N,), where entries of the same pair are added first."""
     rows, weights = adjacency.rows(), adjacency.weights(dtype)
     if adjacency.block is None:
-        pairs, place = torch.unique(rows * adjacency.num_nodes + adjacency.indices, return_inverse=True)
-        weights = weights.new_zeros(pairs.shape[0]).index_add(0, place, weights)
-        rows = pairs // adjacency.num_nodes
+        repeated = adjacency.repeated_pairs
+        if repeated is not None:
+            rows, place = repeated
+            weights = weights.new_zeros(rows.shape[0]).index_add(0, place, weights)
     return weights.new_zeros(adjacency.num_nodes).index_add(0, rows, weights.square())
 
 
