@@ -64,6 +64,8 @@ def test_every_parameter_learns(pooling):
     for name, parameter in model.named_parameters():
         assert parameter.grad is not None, name
         assert torch.isfinite(parameter.grad).all(), name
+        normalised = name.endswith("select.weight") and parameter.numel() == 1  # the sign alone counts
+        assert normalised or parameter.grad.abs().sum() > 0, name
 
 
 def test_the_two_poolings_have_losses_of_their_own():

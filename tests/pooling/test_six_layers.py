@@ -223,9 +223,16 @@ def test_duplicate_entries_add_up_in_the_link_loss():
 @pytest.mark.parametrize(("ratio", "kept"), [(0.5, 4), (1.0, 7), (3, 3), (20, 7)])
 def test_ratio_or_number_of_nodes_kept(ratio, kept):
     x, adj = random_graph(torch.Generator().manual_seed(7), 7, 0.4)
-    out = TopKPooling(4, ratio).double()(x, adj.nonzero().T)
-    assert out.x.shape == (kept, 4)
-    assert out.kept.shape == (kept,)
+    pool = TopKPooling(4, ratio).double()
+    edges = adj.nonzero().T
+    out = pool(x, edges)
+    (direction,) = pool.directions()
+    scores = (x @ direction.detach().flatten() / direction.detach().norm()).tanh()
+    expected = scores.argsort(descending=True)[:kept]
+    assert out.kept.tolist() == expected.tolist()
+    torch.testing.assert_close(out.x, x[expected] * scores[expected, None])
+    between = adj[expected][:, expected]  # edges by the new numbers
+    assert sorted(out.edge_index.T.tolist()) == between.nonzero().tolist()
 
 
 @pytest.mark.parametrize("name", KEEPING_NODES)
