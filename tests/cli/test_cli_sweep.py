@@ -45,6 +45,18 @@ def test_quiet_prints_nothing_and_the_folder_is_named_after_the_data(tvgnn, file
     assert (files / "runs/edges-sweep/sweep.json").exists()
 
 
+def test_structural_features_are_as_many_as_the_largest_k_needs(tvgnn, files):
+    pairs = [(i, (i + step) % 40) for i in range(40) for step in (1, 2)]
+    (files / "ring.csv").write_text("".join(f"{i},{j}\n" for i, j in pairs))
+    arguments = ("sweep", "--edges", "ring.csv", "--structural-features", "spectral", "--seeds", "2", *SMALL)
+    result = tvgnn(*arguments, "-k", "2,20", "--out", "out")
+    assert result.code == 0, result.err
+    assert "note: features: spectral, dim=20" in result.err
+    assert (
+        "note: features: spectral, dim=5" in tvgnn(*arguments, "-k", "2,20", "--structural-dim", "5", "--out", "5").err
+    )
+
+
 def test_numbers_of_clusters_are_read_as_a_user_writes_them(tvgnn, files):
     result = tvgnn(*INPUT, "-k", "1:5:2, 4", "--out", "out", *SMALL)
     assert result.code == 0, result.err

@@ -6,7 +6,9 @@ import scipy.sparse as sp
 from sklearn.datasets import make_blobs
 
 from tvgnn import Graph, TVClustering, sweep_n_clusters
-from tvgnn.errors import GraphError
+from tvgnn.errors import DataError, GraphError
+from tvgnn.experiments.clustering_runner import RECORDS_FILE
+from tvgnn.records import ClusteringRecord, read_records
 
 # Few epochs: how the graph is made is looked at, not how well it is cut
 pytestmark = pytest.mark.filterwarnings("ignore::tvgnn.errors.ClusteringWarning")
@@ -75,8 +77,14 @@ def test_choices_of_a_neighbour_graph_are_refused_where_a_graph_is_given(rows, o
     for x, given in ((rows, adjacency), (Graph.from_scipy(adjacency, x=rows), None)):
         with pytest.raises(ValueError, match=f"expected {name}=.* where a graph is given, got"):
             TVClustering(3, **option, **SMALL).fit(x, adjacency=given)
-    with pytest.raises(ValueError, match="expected metric='euclidean' where a graph is given"):
-        TVClustering(3, features="degree", metric="cosine", **SMALL).fit(None, adjacency=adjacency)
+        with pytest.raises(ValueError, match=f"expected {name}=.* where a graph is given, got"):
+            sweep_n_clusters(x, [2, 3], adjacency=given, **option)
+    for fit in (
+        lambda **options: TVClustering(3, **options, **SMALL).fit(None, adjacency=adjacency),
+        lambda **options: sweep_n_clusters(None, [2, 3], adjacency=adjacency, **options),
+    ):
+        with pytest.raises(ValueError, match="expected metric='euclidean' where a graph is given"):
+            fit(features="degree", metric="cosine")
 
 
 @pytest.mark.parametrize(
@@ -163,3 +171,17 @@ def test_a_sweep_takes_the_same_choices(rows):
     assert sorted(result.labels) == [2, 3]
     result = sweep_n_clusters(Graph.from_scipy(CLIQUES), [2], n_seeds=2, features="spectral", max_iter=20)
     assert result.labels[2].shape == (16,)
+
+
+def test_a_sweep_trains_on_the_features_of_a_fit_with_the_largest_k(tmp_path):
+    ring = np.roll(np.eye(60), 1, axis=0)
+    model = TVClustering(20, features="spectral", preset="quick", random_state=0, max_iter=2, n_init=1)
+    model.fit(None, adjacency=ring + ring.T)
+    assert model.n_features_in_ == 20
+    options = {"features": "spectral", "out": tmp_path, "n_seeds": 2, "max_iter": 2, "n_init": 1}
+    result = sweep_n_clusters(None, (k for k in (20, 2)), adjacency=ring + ring.T, **options)
+    losses = [record.loss for record in read_records(tmp_path / RECORDS_FILE, ClusteringRecord)]
+    assert model.loss_ in losses  # of the same seed
+    assert sorted(result.labels) == [2, 20]
+    with pytest.raises(DataError, match="as spectral features do where the largest K grows"):
+        sweep_n_clusters(None, [20, 30], adjacency=ring + ring.T, **options)

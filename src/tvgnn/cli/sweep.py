@@ -72,6 +72,7 @@ def sweep(
     workers = pool_workers(jobs, threads=model.threads)
     read = source.read(preset, model.scaling)
     read.check_n_clusters(ks[-1])
+    read = source.for_clusters(read, ks[-1])  # all K share one graph
     name, graph = read.name, read.graph
     resolve_device(model.device)
     if not quiet:

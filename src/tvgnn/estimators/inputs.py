@@ -89,7 +89,7 @@ def neighbor_settings(parameters: Mapping[str, Any]) -> NeighborSettings:
 
 
 def refuse_graph_making(parameters: Mapping[str, Any]) -> None:
-    """Refuse parameters that make a graph of rows where one is given.
+    """Refuse parameters of `TVClustering` that make a graph of rows where one is given; missing ones are defaults.
 
     Raises:
         ValueError: one of `GRAPH_MAKING` is not its default; or one that finds neighbours of new rows, where there can
@@ -100,9 +100,10 @@ def refuse_graph_making(parameters: Mapping[str, Any]) -> None:
     if parameters.get("features") is not None:
         unused |= {"n_neighbors": 15, "metric": "euclidean"}
     for name, default in unused.items():
-        if parameters[name] != default:
+        value = parameters.get(name, default)
+        if value != default:
             raise ValueError(
-                f"expected {setting(name, default)} where a graph is given, got {parameters[name]!r}, which makes a "
+                f"expected {setting(name, default)} where a graph is given, got {value!r}, which makes a "
                 "graph of rows; leave it out, or pass the features without a graph"
             )
 
@@ -152,15 +153,17 @@ def _kept_dtypes(x: Any) -> list[type[np.floating[Any]]]:
     return [np.float32, np.float64] if narrow else [np.float64, np.float32]
 
 
-def as_graph(X: Any, adjacency: Any, parameters: Mapping[str, Any]) -> Graph:
-    """Graph on which `TVClustering(**parameters).fit` trains, built once where many fits share it.
+def as_graph(X: Any, adjacency: Any, parameters: Mapping[str, Any], n_clusters: int = 1) -> Graph:
+    """Graph on which `TVClustering(n_clusters, **parameters).fit` trains, built once where many fits share it.
 
     Raises:
-        ValueError: X and adjacency do not fit.
+        ValueError: X and adjacency do not fit, or a parameter makes a graph of rows where one is given.
         GraphError: X holds no features or is not valid.
 
     """
-    graph = given_graph(X, adjacency, parameters.get("features"))
+    if adjacency is not None or X is None or isinstance(X, Graph):
+        refuse_graph_making(parameters)
+    graph = given_graph(X, adjacency, parameters.get("features"), n_clusters)
     if graph is not None:
         return graph
     rows = detached(X)

@@ -23,7 +23,7 @@ from tvgnn.experiments.choice_of_k import Recommendation, SweepRow, recommend
 from tvgnn.experiments.clustering import ClusteringEnvironment
 from tvgnn.experiments.clustering_runner import RECORDS_FILE, read_arrays, run_clusterings
 from tvgnn.experiments.pool import Workers
-from tvgnn.experiments.sweep_jobs import GivenGraph, SweepJob, sweep_jobs
+from tvgnn.experiments.sweep_jobs import GivenGraph, SweepJob, checked_numbers, sweep_jobs
 from tvgnn.graph.adjacency import Adjacency
 from tvgnn.graph.graph import Graph
 from tvgnn.losses import total_variation_loss
@@ -105,11 +105,13 @@ def sweep_n_clusters(
         Processes, which share the cores.
     out : path, default=None
         Folder of records and arrays: the same call goes on there after an interruption, and a call with more K or seeds
-        makes the missing runs only. None keeps nothing.
+        makes the missing runs only, where the features stay the same (see ``parameters``). None keeps nothing.
     consensus : bool, default=False
         Labels are those of the mean of all seeds (`tvgnn.estimators.consensus.consensus`) instead of the lowest loss.
     **parameters
-        Of `tvgnn.TVClustering`. The default is ``preset="quick"``, narrow and fast.
+        Of `tvgnn.TVClustering`. The default is ``preset="quick"``, narrow and fast. All K share one graph: features of
+        ``features="spectral"`` are those of a fit with the largest K, a column each where there are more than 16, so
+        that a larger one later can mean other features and asks for another folder.
 
     Returns
     -------
@@ -118,7 +120,8 @@ def sweep_n_clusters(
     Raises
     ------
     ValueError
-        A parameter is unknown or out of range, or a K exceeds the number of nodes.
+        A parameter is unknown or out of range, or makes a graph of rows where one is given, or a K exceeds the number
+        of nodes.
     DataError
         The folder holds something else or cannot be written.
     TrainingError
@@ -141,9 +144,10 @@ def sweep_n_clusters(
     """
     from joblib import cpu_count
 
-    given = GivenGraph.of(as_graph(X, adjacency, parameters))
+    ks = checked_numbers(n_clusters)
+    given = GivenGraph.of(as_graph(X, adjacency, parameters, ks[-1]))
     parameters.pop("features", None)  # the graph has them now
-    runs = sweep_jobs("graph", given, n_clusters, n_seeds, random_state, parameters)
+    runs = sweep_jobs("graph", given, ks, n_seeds, random_state, parameters)
     workers = Workers(jobs, _threads() if jobs == 1 else max(1, int(cpu_count()) // positive_integer("jobs", jobs)))
     with _folder(out) as folder:
         return run_sweep(runs, folder, ClusteringEnvironment(given), workers=workers, consensus=consensus)
@@ -286,7 +290,8 @@ def _refuse_foreign(out: Path, job: SweepJob) -> None:
         others = {record.settings.get("data") for record in read_records(path, ClusteringRecord)} - {job.data}
         if others:
             raise DataError(
-                f"{out}: holds the sweep of other data, or the data have changed since; choose another folder"
+                f"{out}: holds the sweep of other data, or the data have changed since, as spectral features do where "
+                "the largest K grows; choose another folder"
             )
     elif out.exists() and any(out.iterdir()):
         raise DataError(f"{out}: holds files but no {RECORDS_FILE}, so it is no sweep; choose another folder")

@@ -15,7 +15,7 @@ from tvgnn.estimators.presets import SETTINGS, check_options, positive_integer, 
 from tvgnn.experiments.clustering import ClusteringJob
 from tvgnn.graph.graph import Graph
 
-__all__ = ["GivenGraph", "SweepJob", "sweep_jobs"]
+__all__ = ["GivenGraph", "SweepJob", "checked_numbers", "sweep_jobs"]
 
 PRESET = "quick"
 _FREE = ("adjacency", "n_clusters", "random_state", "verbose")  # set by the sweep itself
@@ -75,6 +75,20 @@ class SweepJob(ClusteringJob):
         return super().estimator(max_epochs).set_params(**GRAPH_MAKING)
 
 
+def checked_numbers(n_clusters: Iterable[int]) -> list[int]:
+    """Return the K to try, ascending and each once.
+
+    Raises
+    ------
+    ValueError
+        There are none, or one is no positive integer.
+    """
+    ks = sorted({positive_integer("n_clusters", k) for k in n_clusters})
+    if not ks:
+        raise ValueError("expected at least one number of clusters, got none")
+    return ks
+
+
 def sweep_jobs(
     name: str,
     given: GivenGraph,
@@ -90,10 +104,8 @@ def sweep_jobs(
     ValueError
         See `sweep_n_clusters`.
     """
-    ks = sorted({positive_integer("n_clusters", k) for k in n_clusters})
+    ks = checked_numbers(n_clusters)
     nodes = given.graph.num_nodes
-    if not ks:
-        raise ValueError("expected at least one number of clusters, got none")
     if ks[-1] > nodes:
         raise ValueError(f"expected n_clusters <= n_samples, got n_clusters={ks[-1]} and n_samples={nodes}")
     if positive_integer("n_seeds", n_seeds) < 2:
