@@ -33,7 +33,9 @@ class SweepRow:
     score : float
         ``stability_of_best * (modularity - random modularity)``.
     score_error : float
-        Standard error of the score over other seeds.
+        Standard error of the score over other seeds: the jackknife of ``stability_of_best``, each seed left out in turn
+        before the better half is taken, times ``|modularity - random modularity|``, which is taken as it is; 0 for two
+        seeds.
     sizes : tuple of int
         Nodes of each cluster, the largest first.
     seconds : float
