@@ -1,8 +1,10 @@
 """The protocol: runs in their order, one run as a record, failures that stay alone, and going on after a stop."""
 
+import gc
 import math
 import os
 import warnings
+import weakref
 from dataclasses import replace
 
 import pytest
@@ -200,6 +202,22 @@ def test_splits_of_other_graphs_end_the_benchmark_before_it_starts(tmp_path):
         run_benchmark(PLAN, tmp_path, reversed_labels)
     with pytest.raises(DataError, match="use that seed"):
         run_benchmark(replace(PLAN, settings=Settings(seed=1)), tmp_path, environment())
+
+
+@pytest.mark.parametrize("method", ["tvgnn", "sag"])  # one of them fails
+def test_a_benchmark_does_not_keep_its_graphs_alive(tmp_path, method):
+    made = []
+
+    def load(name):
+        graphs = fake_graphs(name)
+        made.extend(map(weakref.ref, graphs))
+        return graphs
+
+    plan = replace(PLAN, methods=(method,), datasets=("mutag",), folds=(0,), runs=1)
+    run_benchmark(plan, tmp_path, environment(Failing, load))
+    gc.collect()
+    assert made
+    assert not any(reference() for reference in made)
 
 
 def test_runs_in_several_processes(tmp_path):

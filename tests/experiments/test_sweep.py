@@ -1,5 +1,8 @@
 """Sweeps over the number of clusters: what they find, and that they go on where they stopped."""
 
+import gc
+import weakref
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -94,6 +97,29 @@ def test_a_stray_node_is_no_cluster_in_use(tmp_path, monkeypatch):
     assert result.n_clusters == 2
 
 
+def test_the_score_and_its_error_are_those_of_the_seeds_with_the_lower_losses(tmp_path, monkeypatch):
+    graph = cliques(10, 10)
+    good, bad = np.repeat([0, 1], 10), np.repeat([0, 1, 0, 1], 5)  # adjusted Rand index -1 / 18
+    runs = {0: (3.0, bad), 1: (1.0, good), 2: (4.0, good), 3: (2.0, good)}
+    made = TVClustering.fit
+
+    def fit(self, X, y=None, *, adjacency=None):
+        made(self, X, adjacency=adjacency)
+        self.loss_, self.labels_ = runs[self.random_state]
+        self.assignments_ = np.eye(2, dtype=np.float32)[self.labels_]
+        return self
+
+    monkeypatch.setattr(TVClustering, "fit", fit)
+    result, _ = run(graph, tmp_path, ks=(2,), n_seeds=4)
+    row, excess = result.rows[0], 0.5 - result.random_modularity
+    assert row.loss == 1.0
+    assert row.stability == pytest.approx((3 - 3 / 18) / 6)
+    assert row.stability_of_best == 1.0
+    assert row.score == pytest.approx(excess)
+    # without one of the two best the bad run is in the better half of three, else it is not
+    assert row.score_error == pytest.approx(np.sqrt(3 / 4 * 4) * (1 + 1 / 18) / 2 * abs(excess))
+
+
 def test_clusters_keep_their_numbers_from_one_k_to_the_next():
     labels = sweep_n_clusters(cliques(9, 8, 7), [2, 3], n_seeds=2, max_iter=40).labels
     kept = np.mean(labels[2] == labels[3])
@@ -144,6 +170,19 @@ def test_a_k_whose_runs_fail_is_left_out_and_tried_again(tmp_path, monkeypatch):
     result, made = run(cliques(5, 5), tmp_path, ks=(2, 3, 4, 5))
     assert [record.n_clusters for record in made] == [3, 3]
     assert [row.n_clusters for row in result.rows] == [2, 3, 4, 5]
+
+
+def test_a_sweep_does_not_keep_the_graph_alive(monkeypatch):
+    train, seen = TVClustering.fit, []
+
+    def fit(self, X):
+        seen.append(weakref.ref(X))
+        return train(self, X)
+
+    monkeypatch.setattr(TVClustering, "fit", fit)
+    sweep_n_clusters(cliques(5, 5), [2], n_seeds=2, max_iter=3)
+    gc.collect()
+    assert [reference() for reference in seen] == [None, None]
 
 
 def test_what_is_there_is_not_made_again(tmp_path):

@@ -6,7 +6,8 @@ import datetime
 import math
 import time
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -19,7 +20,7 @@ from tvgnn.records import RunRecord
 if TYPE_CHECKING:
     from tvgnn.graph.graph import Graph
 
-__all__ = ["Environment", "PublicDatasets", "failed", "run_job"]
+__all__ = ["Environment", "PublicDatasets", "failed", "released_graphs", "run_job"]
 
 _WARM_UP = 1  # epochs before a timed fit
 
@@ -72,6 +73,15 @@ def run_job(job: Job, environment: Environment) -> RunRecord:
         return RunRecord(**_identity(job, environment), **_measure(job, environment))
     except Exception as error:
         return failed(job, environment, reason(error), time.perf_counter() - start)
+
+
+@contextmanager
+def released_graphs() -> Iterator[None]:
+    """Let go of the graphs that runs of the block share, at its end: the process may need their memory."""
+    try:
+        yield
+    finally:
+        _graphs.cache_clear()
 
 
 def failed(job: Job, environment: Environment, reason: str, seconds: float | None = None) -> RunRecord:

@@ -7,7 +7,8 @@ import json
 import math
 import time
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -25,7 +26,16 @@ from tvgnn.records import ClusteringRecord, run_fingerprint
 if TYPE_CHECKING:
     from tvgnn.graph.graph import Graph
 
-__all__ = ["Arrays", "ClusteringEnvironment", "ClusteringJob", "PublicGraphs", "failed", "load_once", "run_clustering"]
+__all__ = [
+    "Arrays",
+    "ClusteringEnvironment",
+    "ClusteringJob",
+    "PublicGraphs",
+    "failed",
+    "load_once",
+    "released_graph",
+    "run_clustering",
+]
 
 Arrays = dict[str, NDArray[Any]]
 _ARRAYS = ("labels", "assignments", "embedding")
@@ -178,6 +188,15 @@ def load_once(jobs: Iterable[ClusteringJob], environment: ClusteringEnvironment)
     """
     for name, seed in {job.dataset: job.seed for job in reversed(list(jobs))}.items():
         _graph(environment.load, name, seed)
+
+
+@contextmanager
+def released_graph() -> Iterator[None]:
+    """Let go of the graph that runs of the block share, at its end: the process may need its memory."""
+    try:
+        yield
+    finally:
+        _graph.cache_clear()
 
 
 def failed(

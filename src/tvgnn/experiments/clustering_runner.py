@@ -18,6 +18,7 @@ from tvgnn.experiments.clustering import (
     ClusteringJob,
     failed,
     load_once,
+    released_graph,
     run_clustering,
 )
 from tvgnn.experiments.pool import Workers, until, work_off
@@ -86,7 +87,7 @@ def run_clusterings(
 
     """
     every = {job.key: job for job in jobs}
-    with RunStore(out / RECORDS_FILE, ClusteringRecord) as store:
+    with RunStore(out / RECORDS_FILE, ClusteringRecord) as store, released_graph():
         done = {record.key for record in _made(every, store.records) if _complete(record, out, need_arrays)}
         missing = [job for key, job in every.items() if key not in done]
         load_once(missing, environment)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from tvgnn.experiments.classification import Environment, failed, run_job
+from tvgnn.experiments.classification import Environment, failed, released_graphs, run_job
 from tvgnn.experiments.plan import Job, Plan
 from tvgnn.experiments.pool import Workers, until, work_off
 from tvgnn.experiments.process import reason
@@ -76,7 +76,7 @@ def run_benchmark(
         A dataset cannot be loaded, splits or records do not fit or are damaged.
 
     """
-    with RunStore(out / RECORDS_FILE, RunRecord) as store:
+    with RunStore(out / RECORDS_FILE, RunRecord) as store, released_graphs():
         done = {record.key for record in store.records if record.finished}
         every = plan.jobs({name: _splits(name, plan, out, environment, done) for name in plan.datasets})
         missing = [job for job in every if job.key not in done]
