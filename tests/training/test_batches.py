@@ -67,6 +67,31 @@ def test_weight_decay_leaves_biases_alone():
     assert abs(module.bias.item()) < 1.1
 
 
+def test_weight_decay_moves_weight_matrices_only_and_of_these_not_the_undecayed():
+    module = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 2))
+    before = [parameter.detach().clone() for parameter in module.parameters()]
+
+    def nothing(batch):
+        return sum((0 * parameter).sum() for parameter in module.parameters())
+
+    config = BatchTraining(max_epochs=1, weight_decay=1.0)
+    random = np.random.default_rng(0)
+    train_on_batches(module, nothing, lambda: 0.0, np.arange(4), config, random, undecayed=[module[1].weight])
+    moved = [not torch.equal(old, new) for old, new in zip(before, module.parameters(), strict=True)]
+    assert moved == [True, False, False, False]
+
+
+def test_the_loss_of_an_epoch_is_the_mean_over_examples_not_over_batches():
+    module = nn.Linear(1, 1)
+
+    def own_number(batch):
+        return 0 * module.weight.sum() + float(batch.mean())
+
+    config, random = BatchTraining(max_epochs=3, batch_size=4), np.random.default_rng(0)
+    result = train_on_batches(module, own_number, lambda: 0.0, np.arange(5), config, random)
+    assert result.loss_history == pytest.approx([2.0] * 3)
+
+
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])
 def test_a_loss_that_is_not_finite_names_the_epoch(value):
     losses = iter([1.0, value])
