@@ -65,7 +65,7 @@ class FeatureScaling:
         return cls(kind, mean, scale)
 
     def transform(self, x: Any) -> Any:
-        """Scaled features, (M, F) float32, dense or CSR as given."""
+        """Scaled features (M, F), dense or CSR as given: float32 where columns are scaled, else of the dtype of x."""
         if self.kind in ("l1", "l2"):
             return normalize_rows(x, self.kind)
         if self.scale is None:

@@ -52,7 +52,7 @@ class TrainingConfig:
 
 @dataclass(frozen=True)
 class TrainingResult:
-    """What training gave; the module holds the state of the lowest loss.
+    """What training gave; the module holds the state of the last loss below the best before by more than ``tol``.
 
     Attributes:
         loss: loss of that state.
