@@ -303,12 +303,12 @@ def test_a_stopped_experiment_goes_on_and_gives_the_same_table(tmp_path):
         run_clusterings(jobs, out, environment(), workers=Workers(1, 1), on_record=stop)
     with (out / "records.jsonl").open("a") as file:
         file.write('{"dataset": "blo')
-    (out / "arrays" / f"blocks-tvgnn-0-{jobs[3].fingerprint}.npz.part").write_bytes(b"half")
+    (out / "arrays" / f".blocks-tvgnn-0-{jobs[3].fingerprint}.part.npz").write_bytes(b"half")
     rest = run_clusterings(jobs, out, environment(), workers=Workers(1, 1))
     assert names(rest.made) == [("tvgnn", 0), *[(name, 1) for name in REAL]]
     assert [one.error for one in whole.records.values()] == [None] * 8
     assert without_times(rest.records.values()) == without_times(whole.records.values())
-    assert not list(out.rglob("*.part"))
+    assert not list(out.rglob("*.part*"))
 
 
 def test_failures_end_no_other_run_and_are_tried_again(tmp_path, monkeypatch):
@@ -366,7 +366,7 @@ def test_a_full_disk_is_one_line_and_nothing_half_written_stays(tmp_path, place)
             run_clusterings([job], tmp_path, environment())
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
-    assert not list(tmp_path.rglob("*.part"))
+    assert not list(tmp_path.rglob("*.part*"))
     again = run_clusterings([job], tmp_path, environment())
     assert (len(again.made), len(read_records(tmp_path / "records.jsonl", ClusteringRecord))) == (1, 2)
 

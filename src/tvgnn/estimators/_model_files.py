@@ -15,6 +15,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
 from tvgnn.errors import DataError
+from tvgnn.io.new_files import whole_file
 
 __all__ = ["expect", "known", "plain", "read_model", "write_model"]
 
@@ -125,12 +126,8 @@ def plain(value: Any) -> Any:
 
 
 def _replace(path: Path, write: Any) -> None:
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
+    with whole_file(path) as temporary:
         temporary.touch()  # with the permissions that the user's umask gives; safetensors would make it private
         mode = temporary.stat().st_mode
         write(str(temporary))
         temporary.chmod(mode)
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)

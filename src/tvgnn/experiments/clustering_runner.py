@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -23,6 +22,7 @@ from tvgnn.experiments.clustering import (
 )
 from tvgnn.experiments.pool import Workers, until, work_off
 from tvgnn.experiments.process import reason
+from tvgnn.io.new_files import whole_file
 from tvgnn.records import ClusteringRecord, RunStore, latest, read_records
 
 __all__ = ["RECORDS_FILE", "ClusteringOutcome", "read_arrays", "run_clusterings", "stored_clusterings"]
@@ -173,16 +173,11 @@ def _with_arrays(record: ClusteringRecord, arrays: Arrays, out: Path) -> Cluster
     if not arrays:
         return record
     name = f"{_ARRAYS_FOLDER}/{record.dataset}-{record.method}-{record.seed}-{record.fingerprint}.npz"
-    path, part = out / name, out / f"{name}.part"
+    path = out / name
     try:
         path.parent.mkdir(exist_ok=True)
-        with part.open("wb") as file:
-            np.savez_compressed(file, allow_pickle=False, **arrays)
-            file.flush()
-            os.fsync(file.fileno())  # or a power cut leaves an empty file behind a finished record
-        os.replace(part, path)
+        with whole_file(path, alone=True) as part:
+            np.savez_compressed(part, allow_pickle=False, **arrays)
     except OSError as error:
-        with suppress(OSError):
-            part.unlink()
         raise DataError(f"{path}: cannot be written: {error.strerror}; make room on the disk, and go on") from None
     return replace(record, arrays=name)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tvgnn.errors import DataError
+from tvgnn.io.new_files import whole_file
 
 if TYPE_CHECKING:
     from tvgnn.graph.graph import Graph
@@ -63,17 +62,11 @@ def keep_drawn_graph(out: Path, name: str, graph: Graph) -> None:
     if isinstance(graph.x, np.ndarray) and graph.num_features <= _NARROW:
         arrays["features"] = graph.x
     path = drawn_graph_file(out, name)
-    part = path.with_name(f"{path.name}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with part.open("wb") as file:
-            np.savez_compressed(file, allow_pickle=False, **arrays)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(part, path)
+        with whole_file(path, alone=True) as part:
+            np.savez_compressed(part, allow_pickle=False, **arrays)
     except OSError as error:
-        with suppress(OSError):
-            part.unlink()
         raise DataError(f"{path}: cannot be written: {error.strerror}; make room on the disk, and go on") from None
 
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import os
 from collections import Counter
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -16,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from tvgnn.errors import DataError
+from tvgnn.io.new_files import whole_file
 
 __all__ = ["N_FOLDS", "Split", "Splits", "labels_sha256", "make_splits", "read_splits", "splits_for"]
 
@@ -176,13 +175,9 @@ def read_splits(path: str | Path) -> Splits:
 
 def _write(path: Path, splits: Splits) -> None:
     """Write by renaming, so that the file is complete or absent."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        temporary.write_text(json.dumps(asdict(splits)) + "\n", encoding="utf-8")
-        temporary.replace(path)
+        with whole_file(path) as temporary:
+            temporary.write_text(json.dumps(asdict(splits)) + "\n", encoding="utf-8")
     except OSError as error:
         raise DataError(f"{path}: cannot be written: {error.strerror}; choose another folder") from None
-    finally:
-        with suppress(OSError):
-            temporary.unlink()

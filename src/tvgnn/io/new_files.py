@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from tvgnn.errors import DataError
 
-__all__ = ["check_target", "new_file", "replaced_file"]
+__all__ = ["check_target", "new_file", "replaced_file", "whole_file"]
 
 
 def check_target(path: str | Path) -> Path:
@@ -61,7 +61,7 @@ def replaced_file(path: str | Path) -> Iterator[Path]:
     ('new', 1)
     """
     try:
-        with _beside(check_target(path)) as temporary:
+        with whole_file(check_target(path)) as temporary:
             yield temporary
     except OSError as error:
         raise DataError(f"{path}: could not be written: {error.strerror or error}") from None
@@ -92,20 +92,45 @@ def new_file(path: str | Path | None, *, overwrite: bool = False) -> Iterator[Pa
         yield None
         return
     _refuse_existing(path, overwrite)
-    with _beside(check_target(path)) as temporary:
+    with whole_file(check_target(path)) as temporary:
         yield temporary
         _refuse_existing(path, overwrite)  # a run takes long enough for the file to have appeared
 
 
 @contextmanager
-def _beside(final: Path) -> Iterator[Path]:
-    # The ending stays: it names the format of a figure
-    temporary = final.with_name(f".{uuid.uuid4().hex[:8]}{final.suffix}")
+def whole_file(path: Path, *, alone: bool = False) -> Iterator[Path]:
+    """Yield a temporary name beside ``path``, whose file takes its place when the block ends without an error.
+
+    A reader, also one after a power cut, sees the former file or the whole new one. Errors pass as they are; then the
+    former file stays as it was, and nothing else is left.
+
+    Parameters
+    ----------
+    path
+        Where the file will be, in a folder that exists. The temporary name has its ending, which tells a format.
+    alone
+        No other process writes this file: the temporary name is always the same, so that the next attempt writes over
+        what a process left that was ended from outside.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "table.csv"
+    >>> with whole_file(path, alone=True) as temporary:
+    ...     _ = temporary.write_text("a,b")
+    >>> temporary.name, [file.name for file in path.parent.iterdir()]
+    ('.table.part.csv', ['table.csv'])
+    """
+    name = f".{path.stem}.part" if alone else f".{uuid.uuid4().hex[:8]}"
+    temporary = path.with_name(name + path.suffix)
     try:
         yield temporary
-        os.replace(temporary, final)
+        with temporary.open("rb+") as file:
+            os.fsync(file.fileno())  # or a power cut may leave an empty file under the new name
+        os.replace(temporary, path)
     finally:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):  # such as of a folder that is none; the error of the block says it
+            temporary.unlink()
 
 
 def _refuse_existing(path: str | Path, overwrite: bool) -> None:

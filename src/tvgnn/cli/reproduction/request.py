@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -201,15 +200,13 @@ class Request:
 
     def _write(self, path: Path, write: Callable[[Path], object]) -> None:
         """Let a function write a file under another name of the same ending, then rename it."""
-        part = path.with_name(f".{path.stem}.part{path.suffix}")
+        from tvgnn.io.new_files import whole_file
+
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            write(part)
-            part.replace(path)
+            with whole_file(path, alone=True) as part:
+                write(part)
         except OSError as error:
             raise DataError(
                 f"{path}: cannot be written: {error.strerror or error}; choose another folder with --out"
             ) from None
-        finally:
-            with suppress(OSError):
-                part.unlink()
