@@ -5,15 +5,22 @@ import pytest
 from tvgnn.io.new_files import whole_file
 
 
+def half(path):
+    path.write_text("half")
+    raise KeyboardInterrupt
+
+
+def nothing(path):
+    pass
+
+
 @pytest.mark.parametrize("alone", [False, True])
 def test_an_error_leaves_the_former_file_and_nothing_else(tmp_path, alone):
     path = tmp_path / "table.csv"
     path.write_text("former")
-    with pytest.raises(KeyboardInterrupt), whole_file(path, alone=alone) as temporary:
-        temporary.write_text("half")
-        raise KeyboardInterrupt
-    with pytest.raises(FileNotFoundError), whole_file(path, alone=alone):
-        pass  # nothing was written
+    for write, error in ((half, KeyboardInterrupt), (nothing, FileNotFoundError)):
+        with pytest.raises(error), whole_file(path, alone=alone) as temporary:
+            write(temporary)
     assert [(file.name, file.read_text()) for file in tmp_path.iterdir()] == [("table.csv", "former")]
 
 
