@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -24,13 +23,6 @@ __all__ = ["benchmark_app", "run_plan"]
 benchmark_app = typer.Typer(help="Repeat an experiment of the paper, or print its table from records.")
 
 
-class Readout(StrEnum):
-    """What follows the mean over the nodes."""
-
-    linear = "linear"
-    mlp = "mlp"
-
-
 @benchmark_app.command("classification")
 def classification(
     datasets: Annotated[str, typer.Option(help="Names, comma-separated, such as MUTAG,PROTEINS.")],
@@ -44,7 +36,9 @@ def classification(
     mirror: options.Mirror = None,
     folds: Annotated[str, typer.Option(help="Which of the five folds, such as 0,1; or all.")] = "all",
     runs: Annotated[int, typer.Option(min=1, help="Runs a fold, each from other initial weights.")] = 3,
-    readout: Annotated[Readout, typer.Option(help="What follows the mean over the nodes.")] = Readout.linear,
+    readout: Annotated[
+        options.Readout, typer.Option(help="What follows the mean over the nodes.")
+    ] = options.Readout.linear,
     max_epochs: Annotated[
         int, typer.Option(min=1, help="Largest number of epochs; most runs stop before, by the validation loss.")
     ] = 500,

@@ -39,13 +39,6 @@ class Pooling(StrEnum):
     sag = "sag"
 
 
-class Readout(StrEnum):
-    """What follows the mean over the pooled nodes."""
-
-    linear = "linear"
-    mlp = "mlp"
-
-
 def _input(help: str, **settings: Any) -> Any:
     return typer.Option(help=help, rich_help_panel=_INPUT, **settings)
 
@@ -94,8 +87,8 @@ def classify(
         float, typer.Option(help="Clusters as a part of the mean number of nodes.", rich_help_panel=_MODEL)
     ] = 0.5,
     readout: Annotated[
-        Readout, typer.Option(help="What follows the mean over the pooled nodes.", rich_help_panel=_MODEL)
-    ] = Readout.linear,
+        options.Readout, typer.Option(help="What follows the mean over the pooled nodes.", rich_help_panel=_MODEL)
+    ] = options.Readout.linear,
     backend: options.Backend = "auto",
     device: options.Device = "auto",
     threads: options.Threads = None,

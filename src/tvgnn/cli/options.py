@@ -20,6 +20,7 @@ __all__ = [
     "Preset",
     "PresetOfData",
     "Quiet",
+    "Readout",
     "Root",
     "Seed",
     "StructuralFeatures",
@@ -39,6 +40,13 @@ class StructuralFeatures(StrEnum):
     degree = "degree"
     spectral = "spectral"
     ones = "ones"
+
+
+class Readout(StrEnum):
+    """What follows the mean over the (pooled) nodes of a graph."""
+
+    linear = "linear"
+    mlp = "mlp"
 
 
 _PRESETS = "Named settings: quality, paper, released or quick."

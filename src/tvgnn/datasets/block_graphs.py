@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from tvgnn.graph.graph import Graph, GraphReport
-from tvgnn.graph.validation import Features
+from tvgnn.graph.validation import Features, frozen
 
 __all__ = ["BlockGraphs"]
 
@@ -121,9 +121,9 @@ class BlockGraphs:
             report = GraphReport(loops, duplicates, 0, directed, isolated, components, own_notes)
             graphs.append(
                 Graph(
-                    indptr=_frozen(self.indptr[start : stop + 1] - np.int32(first)),
-                    indices=_frozen(local[first:last].copy()),
-                    weights=_frozen(ones[: last - first]),
+                    indptr=frozen(self.indptr[start : stop + 1] - np.int32(first)),
+                    indices=frozen(local[first:last].copy()),
+                    weights=frozen(ones[: last - first]),
                     is_weighted=False,
                     x=None if x is None else _rows(x, start, stop),
                     y=None,
@@ -158,15 +158,10 @@ def _count(nodes: npt.NDArray[Any], starts: npt.NDArray[np.int64]) -> npt.NDArra
 def _rows(x: Features, start: int, stop: int) -> Features:
     """Copy rows of a dense or CSR array; scipy's own slicing takes five times as long on a few rows."""
     if not sp.issparse(x):
-        return _frozen(x[start:stop].copy())
+        return frozen(x[start:stop].copy())
     first, last = x.indptr[start], x.indptr[stop]
     parts = (x.data[first:last].copy(), x.indices[first:last].copy(), x.indptr[start : stop + 1] - first)
     rows = sp.csr_array(parts, shape=(stop - start, x.shape[1]))
     for part in (rows.data, rows.indices, rows.indptr):
-        _frozen(part)
+        frozen(part)
     return rows
-
-
-def _frozen(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    array.setflags(write=False)
-    return array

@@ -16,8 +16,9 @@ from safetensors.torch import load_file, save_file
 
 from tvgnn.errors import DataError
 from tvgnn.io.new_files import whole_file
+from tvgnn.ops._backends import resolve_device
 
-__all__ = ["expect", "known", "plain", "read_model", "write_model"]
+__all__ = ["device_here", "expect", "known", "plain", "read_model", "write_model"]
 
 Estimator = TypeVar("Estimator")
 Arrays = dict[str, torch.Tensor]
@@ -114,6 +115,14 @@ def expect(name: str, got: Any, expected: Any) -> None:
     if got != expected:
         shown = [text if len(text) < 80 else f"{text[:80]}..." for text in (str(expected), str(got))]
         raise ValueError(f"expected {name} to be {shown[0]}, got {shown[1]}")
+
+
+def device_here(device: str) -> str:
+    """Return the device that a model was trained on, or the processor where this machine lacks it."""
+    try:
+        return resolve_device(device)
+    except ValueError:
+        return "cpu"
 
 
 def plain(value: Any) -> Any:

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import torch
 
-from tvgnn.estimators._model_files import expect, known, plain, read_model, write_model
+from tvgnn.estimators._model_files import device_here, expect, known, plain, read_model, write_model
 from tvgnn.estimators.graph_inputs import ColumnScaling
 from tvgnn.models.graph_network import KEEPING_NODES, GraphNetwork, GraphNetworkConfig
-from tvgnn.ops._backends import resolve_device
 
 if TYPE_CHECKING:
     from tvgnn.estimators.graph_estimator import GraphEstimator
@@ -92,10 +91,7 @@ def _rebuild(cls: type[AnyEstimator], description: dict[str, Any], arrays: dict[
         if not _is_kind(value, kind):
             raise ValueError(f"expected {name} to be of type {kind.__name__}, got {value!r}")
         setattr(estimator, name, value)
-    try:
-        estimator.device_ = resolve_device(estimator.device_)
-    except ValueError:
-        estimator.device_ = "cpu"
+    estimator.device_ = device_here(estimator.device_)
     estimator.model_.to(estimator.device_)
     return estimator
 

@@ -10,14 +10,13 @@ import numpy as np
 import scipy.sparse as sp
 import torch
 
-from tvgnn.estimators._model_files import expect, known, plain, read_model, write_model
+from tvgnn.estimators._model_files import device_here, expect, known, plain, read_model, write_model
 from tvgnn.estimators.feature_scaling import FEATURE_NORMS, FeatureScaling
 from tvgnn.estimators.heavy_tails import QUANTILES
 from tvgnn.estimators.quality.preparation import FeaturePreparation, arrays_of_steps, prepared_columns
 from tvgnn.graph.graph import Graph
 from tvgnn.models.node_clustering import NodeClusteringConfig, NodeClusteringModel
 from tvgnn.models.smoothed_clustering import SmoothedClusteringConfig, SmoothedClusteringModel
-from tvgnn.ops._backends import resolve_device
 
 if TYPE_CHECKING:
     from tvgnn.estimators.clustering import TVClustering
@@ -151,10 +150,7 @@ def _restore_results(
     estimator.choices_ = dict(description.get("choices", {}))  # files of earlier versions have none
     for name, kind in _SCALARS.items():
         setattr(estimator, name, kind(description["learned"][name]))
-    try:
-        estimator.device_ = resolve_device(estimator.device_)
-    except ValueError:
-        estimator.device_ = "cpu"
+    estimator.device_ = device_here(estimator.device_)
     estimator.model_.to(estimator.device_)
 
 

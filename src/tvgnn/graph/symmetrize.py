@@ -9,7 +9,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from tvgnn.errors import GraphError
-from tvgnn.graph.validation import name_node
+from tvgnn.graph.validation import frozen, name_node
 
 __all__ = ["SymmetricCSR", "Symmetry", "symmetrize"]
 
@@ -96,9 +96,9 @@ def symmetrize(
     weights, num_vanished = _to_float32(result, node_ids)
     width = np.int32 if max(result.nnz, num_nodes) <= np.iinfo(np.int32).max else np.int64
     return SymmetricCSR(
-        indptr=_frozen(result.indptr.astype(width, copy=False)),
-        indices=_frozen(result.indices.astype(width, copy=False)),
-        weights=_frozen(weights),
+        indptr=frozen(result.indptr.astype(width, copy=False)),
+        indices=frozen(result.indices.astype(width, copy=False)),
+        weights=frozen(weights),
         num_self_loops=num_self_loops,
         num_duplicates=num_duplicates,
         num_zero_weights=num_zero_weights + num_vanished,
@@ -157,8 +157,3 @@ def _check_weights(
         f"edge {first} ({pair}) has weight {weight[first]}: weights must be finite and non-negative; "
         "drop such edges or map them to similarities"
     )
-
-
-def _frozen(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    array.setflags(write=False)
-    return array

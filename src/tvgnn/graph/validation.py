@@ -22,6 +22,7 @@ __all__ = [
     "as_indices",
     "as_labels",
     "as_node_ids",
+    "frozen",
     "is_missing",
     "name_node",
     "torch_to_scipy",
@@ -188,7 +189,7 @@ def as_labels(y: Any, num_nodes: int) -> tuple[npt.NDArray[np.int64], tuple[Hash
         names, codes = np.unique(labels[known], return_inverse=True)
         result = np.full(num_nodes, -1, dtype=np.int64)
         result[known] = codes
-        return _frozen(result), tuple(names.tolist())
+        return frozen(result), tuple(names.tolist())
     if labels.dtype.kind not in "OUST":
         raise GraphError(f"y must hold integers or text, got dtype {labels.dtype}")
     values: list[Any] = labels.tolist()
@@ -197,10 +198,11 @@ def as_labels(y: Any, num_nodes: int) -> tuple[npt.NDArray[np.int64], tuple[Hash
     classes = sorted(seen) if len({type(value) for value in seen}) <= 1 else sorted(seen, key=str)
     code = {value: position for position, value in enumerate(classes)}
     coded = (-1 if skip else code[value] for value, skip in zip(values, unknown, strict=True))
-    return _frozen(np.fromiter(coded, np.int64, num_nodes)), tuple(classes)
+    return frozen(np.fromiter(coded, np.int64, num_nodes)), tuple(classes)
 
 
-def _frozen(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def frozen(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return the array itself, which nobody can write into any more."""
     array.setflags(write=False)
     return array
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tvgnn.records import RunRecord, latest
-from tvgnn.report.paper_figures import DATASET_TITLES, METHOD_TITLES
+from tvgnn.report.paper_figures import DATASET_TITLES, METHOD_TITLES, in_table_order
 
 __all__ = ["Block", "Summary", "blocks", "summarize", "welch"]
 
@@ -131,12 +131,8 @@ def _summaries(records: Iterable[RunRecord]) -> dict[str, dict[str, Summary]]:
         if record.finished:
             groups.setdefault(record.dataset, {}).setdefault(record.method, []).append(record)
     return {
-        dataset: {method: summarize(groups[dataset][method]) for method in _ordered(groups[dataset], METHOD_TITLES)}
-        for dataset in _ordered(groups, DATASET_TITLES)
+        dataset: {
+            method: summarize(groups[dataset][method]) for method in in_table_order(groups[dataset], METHOD_TITLES)
+        }
+        for dataset in in_table_order(groups, DATASET_TITLES)
     }
-
-
-def _ordered(names: Iterable[str], known: Mapping[str, str]) -> list[str]:
-    """Names in the order of the tables; others follow by themselves."""
-    order = {name: number for number, name in enumerate(known)}
-    return sorted(names, key=lambda name: (order.get(name, len(order)), name))

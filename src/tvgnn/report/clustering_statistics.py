@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tvgnn.records import ClusteringRecord, latest
-from tvgnn.report.paper_figures import CLUSTERING_TITLES, GRAPH_TITLES
+from tvgnn.report.paper_figures import CLUSTERING_TITLES, GRAPH_TITLES, in_table_order
 
 __all__ = ["ClusteringBlock", "Runs", "clustering_blocks", "of_table_1", "ranks"]
 
@@ -78,7 +78,7 @@ class ClusteringBlock:
     @property
     def methods(self) -> list[str]:
         """Methods with a run on such a graph, in the order of the tables."""
-        return _ordered({name for graph in self.graphs for name in self.runs[graph]}, CLUSTERING_TITLES)
+        return in_table_order({name for graph in self.graphs for name in self.runs[graph]}, CLUSTERING_TITLES)
 
     def average(self, method: str, name: str) -> float | None:
         """Return the mean over these graphs of a method's means, None where it lacks one."""
@@ -154,12 +154,7 @@ def _runs(records: Sequence[ClusteringRecord]) -> dict[str, dict[str, Runs]]:
     return {
         graph: {
             method: Runs(tuple(sorted(groups[graph][method], key=lambda one: one.seed)))
-            for method in _ordered(groups[graph], CLUSTERING_TITLES)
+            for method in in_table_order(groups[graph], CLUSTERING_TITLES)
         }
-        for graph in _ordered(groups, GRAPH_TITLES)
+        for graph in in_table_order(groups, GRAPH_TITLES)
     }
-
-
-def _ordered(names: Iterable[str], known: Mapping[str, str]) -> list[str]:
-    order = {name: number for number, name in enumerate(known)}
-    return sorted(names, key=lambda name: (order.get(name, len(order)), name))
