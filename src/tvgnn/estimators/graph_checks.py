@@ -11,10 +11,10 @@ import numpy.typing as npt
 from tvgnn.errors import GraphError, MemoryLimitError
 from tvgnn.graph.graph import Graph
 from tvgnn.graph.report import ONE_HOT_LABELS
-from tvgnn.io._memory import physical_memory
+from tvgnn.io.machine_memory import physical_memory
 from tvgnn.models.graph_network import KEEPING_NODES, GraphNetworkConfig
 
-__all__ = ["check_memory", "label_columns", "pair", "without_emptying"]
+__all__ = ["check_batch_fits", "label_columns", "pair", "without_emptying"]
 
 Targets = npt.NDArray[Any]
 
@@ -69,7 +69,7 @@ def without_emptying(codes: Targets, counts: Targets, share: int, random: np.ran
     return np.array(kept), np.array(held_out)
 
 
-def check_memory(config: GraphNetworkConfig, batch_size: int) -> None:
+def check_batch_fits(config: GraphNetworkConfig, batch_size: int) -> None:
     """Refuse what cannot be allocated: weights with their gradients and moments, and the pooled adjacencies."""
     width, (first, second) = config.hidden_channels, config.clusters
     weights = width * (config.in_channels + 3 * config.num_layers * width) + config.mlp_channels * (first + second)

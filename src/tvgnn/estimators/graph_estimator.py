@@ -20,7 +20,7 @@ from torch import Tensor
 from tvgnn.checks import is_integer
 from tvgnn.errors import GraphError
 from tvgnn.estimators import graph_persistence
-from tvgnn.estimators.graph_checks import check_memory, label_columns, pair, without_emptying
+from tvgnn.estimators.graph_checks import check_batch_fits, label_columns, pair, without_emptying
 from tvgnn.estimators.graph_inputs import ColumnScaling, graph_targets
 from tvgnn.estimators.graph_list import as_graphs
 from tvgnn.estimators.graph_presets import GRAPH_PRESETS, is_number, resolve_graph_parameters
@@ -184,7 +184,7 @@ class GraphEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             **sizes,
             **_of(GraphNetworkConfig, parameters),
         )
-        check_memory(config, graphs_at_once)
+        check_batch_fits(config, graphs_at_once)
         self.device_ = resolve_device(self.device)
         self.backend_ = select_backend(self.backend, self.device_, torch.float32)
         with torch_seeded(int(random.randint(2**31 - 1))):

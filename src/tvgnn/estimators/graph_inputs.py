@@ -121,7 +121,7 @@ class ColumnScaling:
             return cls(mean, scale)
         if any(sp.issparse(graph.x) for graph in graphs):
             x = sp.csc_array(sp.vstack([sp.csr_array(graph.x) for graph in graphs])).astype(np.float64)
-            measured, centre, spread = _sparse_moments(x)
+            measured, centre, spread = _measured_columns(x)
         else:
             parts = [held(graph) for graph in graphs]
             measured = np.any([np.any((part != 0) & (part != 1), axis=0) for part in parts], axis=0)
@@ -176,7 +176,7 @@ def _varies_in_float32(graphs: list[Graph]) -> npt.NDArray[np.bool_]:
     return varies
 
 
-def _sparse_moments(x: Any) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any]]:
+def _measured_columns(x: Any) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any]]:
     """Of each column of a CSC matrix: whether it holds other numbers than 0 and 1, its mean and its deviation."""
     nodes, width = x.shape
     column = np.repeat(np.arange(width), np.diff(x.indptr))

@@ -13,8 +13,8 @@ import scipy.sparse as sp
 
 from tvgnn.errors import DataError
 from tvgnn.io._matrix_market import read_matrix_market
-from tvgnn.io._memory import check_memory
 from tvgnn.io._text import require_file
+from tvgnn.io.machine_memory import check_file_fits
 
 __all__ = ["read_array", "read_matrix"]
 
@@ -65,7 +65,7 @@ def _read_npz(path: Path) -> Any:
     try:
         with zipfile.ZipFile(path) as archive:
             members = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
-            check_memory(sum(info.file_size for info in members.values()), path)
+            check_file_fits(sum(info.file_size for info in members.values()), path)
             for key, info in members.items():
                 with archive.open(info) as file:
                     _check_header(file, info.file_size, f"{path}, array {key!r}")
@@ -103,7 +103,7 @@ def _as_sparse(parts: dict[str, npt.NDArray[Any]], path: Path) -> Any:
     shape = tuple(int(size) for size in np.atleast_1d(parts["shape"]))
     if len(shape) != 2 or min(shape) < 0:
         raise DataError(f"{path}: expected the shape of a matrix, got {shape}")
-    check_memory(16 * max(shape), path)
+    check_file_fits(16 * max(shape), path)
     try:
         if kind == "coo":
             return sp.coo_array((parts["data"], (parts["row"], parts["col"])), shape=shape)

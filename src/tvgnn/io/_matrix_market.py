@@ -9,8 +9,8 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from tvgnn.errors import DataError
-from tvgnn.io._memory import check_memory
 from tvgnn.io._text import open_text
+from tvgnn.io.machine_memory import check_file_fits
 
 __all__ = ["read_matrix_market"]
 
@@ -36,7 +36,7 @@ def read_matrix_market(path: Path) -> Any:
         if layout == "array":
             return _read_array(text, path, sizes, symmetry)
         rows, columns, entries = sizes
-        check_memory(16 * max(rows, columns), path)
+        check_file_fits(16 * max(rows, columns), path)
         kinds = [("row", np.int64), ("column", np.int64), ("value", np.float64)]
         body = _load(text, path, np.dtype(kinds[: 2 if field == "pattern" else 3]), entries)
     row, column = body["row"] - 1, body["column"] - 1
@@ -81,7 +81,7 @@ def _read_sizes(text: TextIO, path: Path, count: int) -> list[int]:
 def _read_array(text: TextIO, path: Path, sizes: list[int], symmetry: str) -> npt.NDArray[np.float64]:
     if symmetry != "general":
         raise DataError(f"{path}: a {symmetry} matrix in the array layout is not supported; save it as coordinates")
-    check_memory(8 * sizes[0] * sizes[1], path)
+    check_file_fits(8 * sizes[0] * sizes[1], path)
     values = _load(text, path, np.dtype([("value", np.float64)]), sizes[0] * sizes[1])["value"]
     return values.reshape(sizes, order="F")
 

@@ -1,11 +1,11 @@
-"""A limit on what a file may announce."""
+"""The memory of this machine, a limit on what a file may announce."""
 
 import os
 from pathlib import Path
 
 from tvgnn.errors import MemoryLimitError
 
-__all__ = ["check_memory", "physical_memory"]
+__all__ = ["check_file_fits", "physical_memory"]
 
 
 def physical_memory() -> int | None:
@@ -13,7 +13,7 @@ def physical_memory() -> int | None:
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else None
 
 
-def check_memory(needed: int, path: Path) -> None:
+def check_file_fits(needed: int, path: Path) -> None:
     """Raise :class:`MemoryLimitError` if reading ``path`` would take more bytes than this machine has."""
     available = physical_memory()
     if available is not None and needed > available:
