@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
+from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
 import torch
 
+import tvgnn.graph
 from tvgnn.graph.adjacency import Adjacency
 from tvgnn.graph.graph import Graph
 from tvgnn.graph.locality import relabel_by_locality
+from tvgnn.io.new_files import whole_file
 
 __all__ = ["NEIGHBORS", "knn", "laid_out", "points", "ring", "star"]
 
@@ -24,13 +29,24 @@ def points(nodes: int, dimensions: int) -> np.ndarray:
 
 def knn(nodes: int, dimensions: int = 2) -> Adjacency:
     """Graph of the 15 nearest neighbours of uniform points, nodes in random order."""
-    path = _FOLDER / f"knn{NEIGHBORS}-{nodes}-{dimensions}d.npz"
+    path = _FOLDER / f"knn{NEIGHBORS}-{nodes}-{dimensions}d-{_makers()}.npz"
     if not path.exists():
         graph = Graph.from_features(points(nodes, dimensions), NEIGHBORS)
         path.parent.mkdir(parents=True, exist_ok=True)
-        np.savez(path, indptr=graph.indptr, indices=graph.indices)
+        with whole_file(path) as temporary:  # one that is cut short would be read by every later run
+            np.savez(temporary, indptr=graph.indptr, indices=graph.indices)
     with np.load(path) as arrays:
         return _symmetric(arrays["indptr"], arrays["indices"])
+
+
+@cache
+def _makers() -> str:
+    """Hash of what makes such a graph, so that one of other code is made anew."""
+    package = Path(tvgnn.graph.__file__).parent
+    content = hashlib.sha256(f"pynndescent {version('pynndescent')}".encode())
+    for file in [*sorted((package / "knn").glob("*.py")), package / "symmetrize.py"]:
+        content.update(file.read_bytes())
+    return content.hexdigest()[:8]
 
 
 def laid_out(given: Adjacency, width: int) -> dict[str, Adjacency]:
