@@ -38,6 +38,9 @@ def test_a_folder_in_and_a_run_folder_out(tvgnn, folder, tmp_path):
         "model.safetensors",
         "predictions.csv",
     ]
+    assert tvgnn("classify", "--data", folder, "--out", "run", *QUICK, "--overwrite").code == 0
+    refused = tvgnn("classify", "--data", folder, "--out", folder, *QUICK, "--overwrite")
+    assert "because this run reads it" in refused.error
     metrics = json.loads((run / "metrics.json").read_text())
     assert (metrics["dataset"], metrics["method"], metrics["n_graphs"]) == ("SHAPES", "tvgnn", 24)
     assert metrics["n_train"] + metrics["n_validation"] + metrics["n_test"] == 24

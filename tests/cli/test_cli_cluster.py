@@ -317,6 +317,27 @@ def test_an_existing_folder_is_refused_and_replaced_on_request(tvgnn, files):
     assert (files / "mine/thesis.tex").read_text() == "years of work"
 
 
+def test_overwriting_never_deletes_inputs_or_outputs(tvgnn, files, monkeypatch):
+    arguments = ("--features", "features.csv", "-k", "2", *SMALL, "--overwrite")
+    assert tvgnn("cluster", *arguments, "--out", "out").code == 0
+    assert tvgnn("report", "out").code == 0  # its files are those of a run
+    assert tvgnn("cluster", *arguments, "--out", "out").code == 0
+    (files / "metrics.json").write_bytes((files / "out/metrics.json").read_bytes())
+    (files / "sub").mkdir()
+    monkeypatch.chdir(files / "sub")
+    for option in ("--features", "--edges", "--labels"):
+        given = {"--features": files / "features.csv", option: files / f"{option[2:]}.csv"}
+        inputs = [part for pair in given.items() for part in pair]
+        refused = tvgnn("cluster", *inputs, *arguments[2:], "--out", files)
+        assert (refused.code, refused.error.count("is not overwritten because it ")) == (2, 1)
+        (files / "out/labels.csv").write_text((files / f"{option[2:]}.csv").read_text())
+        given[option] = files / "out/labels.csv"
+        inputs = [part for pair in given.items() for part in pair]
+        refused = tvgnn("cluster", *inputs, *arguments[2:], "--out", files / "out")
+        assert "it holds labels.csv, which this run reads or writes" in refused.error
+    assert (files / "features.csv").exists()
+
+
 @pytest.mark.real_data("cora")
 def test_cora_from_the_mirror(tvgnn, tmp_path, mirror, pyg):
     result = tvgnn("cluster", "--dataset", "Cora", "--mirror", mirror, "--root", tmp_path / "data", "-k", "7",

@@ -10,6 +10,8 @@ import matplotlib.image
 import pytest
 from cli_cases import SMALL
 
+from tvgnn.io.run_folder import RUN_FILES
+
 RING = ("cluster", "--dataset", "ring", "-k", "3", "--out", "out", *SMALL)
 
 
@@ -216,6 +218,7 @@ def test_demo_compares_the_methods_and_draws_a_figure(tvgnn, tmp_path, monkeypat
         assert text in result.out
     names = {file.name for file in (tmp_path / "demo").iterdir()}
     assert names >= {"labels.csv", "metrics.json", "comparison.json", "figure.png", "report.html", "model.json"}
+    assert names <= RUN_FILES, "--overwrite would refuse the folder"
     rows = json.loads((tmp_path / "demo/comparison.json").read_text())["rows"]
     assert [row["method"] for row in rows] == ["TVGNN", "k-means (features)", "spectral (graph)"]
     assert 0.5 < rows[1]["nmi"] < 1

@@ -10,9 +10,18 @@ from tvgnn.io import run_folder as module
 from tvgnn.io.run_folder import run_folder, write_assignments, write_labels, write_metrics
 
 
-def make_run(path, text="{}", **options):
+def metrics_text(note="old"):
+    metrics = dict.fromkeys(("dataset", "method", "seed", "n_nodes", "epochs", "versions"))
+    return json.dumps({**metrics, "notes": [note]})
+
+
+def make_run(path, note="old", **options):
     with run_folder(path, **options) as folder:
-        (folder / "metrics.json").write_text(text)
+        (folder / "metrics.json").write_text(metrics_text(note))
+
+
+def note_of(path):
+    return json.loads((path / "metrics.json").read_text())["notes"][0]
 
 
 def test_folder_appears_when_the_block_ends(tmp_path):
@@ -67,13 +76,83 @@ def test_existing_folder_is_refused_before_any_work(tmp_path):
 def test_overwriting_replaces_the_whole_folder_at_the_end(tmp_path):
     path = tmp_path / "run"
     make_run(path, "old")
-    (path / "stale.txt").write_text("old")
+    (path / "report.html").write_text("old")
     with run_folder(path, overwrite=True) as folder:
-        (folder / "metrics.json").write_text("new")
-        assert (path / "metrics.json").read_text() == "old"
+        (folder / "metrics.json").write_text(metrics_text("new"))
+        assert note_of(path) == "old"
     assert [file.name for file in path.iterdir()] == ["metrics.json"]
-    assert (path / "metrics.json").read_text() == "new"
+    assert note_of(path) == "new"
     assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("text", ["{}", '{"accuracy": 0.9, "seed": 0}', "[1]", "{", "\0", "[" * 100_000])
+def test_metrics_of_another_program_make_no_run_folder(tmp_path, text):
+    (tmp_path / "metrics.json").write_text(text)
+    with pytest.raises(DataError, match=r"metrics\.json is not that of a run"):
+        make_run(tmp_path, overwrite=True)
+    assert (tmp_path / "metrics.json").read_text() == text
+
+
+def test_what_no_run_wrote_is_never_deleted(tmp_path):
+    path = tmp_path / "run"
+    for name in ("notes.txt", ".hidden", "labels.csv/"):
+        make_run(path)
+        added = path / name
+        added.mkdir() if name.endswith("/") else added.write_text("mine")
+        with pytest.raises(DataError, match=f"it holds {added.name}, which no run wrote"):
+            make_run(path, "new", overwrite=True)
+        assert added.exists()
+        added.rmdir() if name.endswith("/") else added.unlink()
+        make_run(path, "new", overwrite=True)
+        assert note_of(path) == "new"
+        (path / "metrics.json").unlink()
+        path.rmdir()
+    make_run(path)
+    make_run(path / "nested")
+    with pytest.raises(DataError, match="it holds nested, which"):
+        make_run(path, "new", overwrite=True)
+    (path / "labels.csv").symlink_to(tmp_path / "elsewhere.csv")
+    for number in range(4):
+        (path / f"{number}.txt").write_text("")
+    with pytest.raises(DataError, match=r"it holds 0\.txt, 1\.txt, 2\.txt and 3 more, which no run wrote"):
+        make_run(path, "new", overwrite=True)
+    assert len(list(path.iterdir())) == 7
+
+
+def test_a_folder_in_use_is_not_replaced(tmp_path, monkeypatch):
+    path = tmp_path / "run"
+    make_run(path)
+    (path / "labels.csv").write_text("node_id,cluster,confidence")
+    with pytest.raises(DataError, match=r"it holds labels\.csv, which this run reads or writes"):
+        make_run(path, "new", overwrite=True, used=[None, path / "labels.csv"])
+    make_run(path, "new", overwrite=True, used=[None, tmp_path / "run.csv"])
+    monkeypatch.chdir(path)
+    with pytest.raises(DataError, match="it is the current directory"):
+        make_run(".", overwrite=True)
+    (tmp_path / "empty" / "here").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "empty" / "here")
+    for place in (".", ".."):
+        with pytest.raises(DataError, match="the current directory"):
+            make_run(place, overwrite=True)
+    assert note_of(path) == "new"
+
+
+def test_a_file_that_appears_while_the_folder_is_moved_is_kept(tmp_path, monkeypatch):
+    path = tmp_path / "run"
+    make_run(path)
+    rename = module.Path.rename
+
+    def write_and_rename(self, target):
+        if self == path:
+            (path / "notes.txt").write_text("mine")
+        return rename(self, target)
+
+    monkeypatch.setattr(module.Path, "rename", write_and_rename)
+    with pytest.warns(UserWarning, match="left of the folder that was replaced"):
+        make_run(path, "new", overwrite=True)
+    assert note_of(path) == "new"
+    (kept,) = tmp_path.glob(".run.*.old")
+    assert [file.name for file in kept.iterdir()] == ["notes.txt"]
 
 
 def test_failed_overwriting_keeps_the_old_folder(tmp_path):
@@ -81,7 +160,7 @@ def test_failed_overwriting_keeps_the_old_folder(tmp_path):
     make_run(path, "old")
     with pytest.raises(RuntimeError), run_folder(path, overwrite=True):
         raise RuntimeError
-    assert (path / "metrics.json").read_text() == "old"
+    assert note_of(path) == "old"
     assert list(tmp_path.iterdir()) == [path]
 
 
@@ -98,7 +177,7 @@ def test_failed_rename_puts_the_old_folder_back(tmp_path, monkeypatch):
     monkeypatch.setattr(module.Path, "rename", fail_for_new)
     with pytest.raises(DataError, match="could not be moved there: No space left"):
         make_run(path, "new", overwrite=True)
-    assert (path / "metrics.json").read_text() == "old"
+    assert note_of(path) == "old"
     assert list(tmp_path.iterdir()) == [path]
 
 
@@ -136,7 +215,7 @@ def test_link_stays_a_link(tmp_path):
     (tmp_path / "link").symlink_to(tmp_path / "real")
     make_run(tmp_path / "link", "new", overwrite=True)
     assert (tmp_path / "link").is_symlink()
-    assert (tmp_path / "real" / "metrics.json").read_text() == "new"
+    assert note_of(tmp_path / "real") == "new"
 
 
 def test_folder_that_cannot_be_created_is_named(tmp_path):

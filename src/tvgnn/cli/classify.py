@@ -154,7 +154,7 @@ def classify(
         for note in summary(graphs):
             say("note", note)
     target = out or Path("runs") / f"{name}-{pooling.value}-seed{seed}"
-    with run_folder(target, overwrite=overwrite) as folder:
+    with run_folder(target, overwrite=overwrite, used=[data]) as folder:
         metrics = run_classification(folder, estimator, graphs, name, seed, test_fraction)
     if not quiet:
         from rich.console import Console

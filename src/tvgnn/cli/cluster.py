@@ -79,7 +79,8 @@ def cluster(
     )
     context = source.context(given)
     target = out or Path("runs") / f"{name}-k{k}-seed{seed}"
-    with run_folder(target, overwrite=overwrite) as folder, new_file(write_h5ad) as file:
+    used = [*source.files(), write_h5ad]
+    with run_folder(target, overwrite=overwrite, used=used) as folder, new_file(write_h5ad) as file:
         messages = fit(estimator, graph)
         found = choice_notes(estimator, given.feature_names)
         if not quiet:

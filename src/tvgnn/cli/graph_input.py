@@ -182,6 +182,10 @@ class GraphInput:
     def _joins_neighbors(self) -> bool:
         return self.dataset is None and self.edges is None and self.h5ad.h5ad is None
 
+    def files(self) -> list[Path]:
+        """Return the files that were named."""
+        return [path for path in (self.edges, self.features, self.labels, self.h5ad.h5ad) if path is not None]
+
     def read(self, preset: str = "paper", feature_norm: str | None = "auto") -> ReadGraph:
         """Read it.
 

@@ -6,7 +6,7 @@ import json
 import shutil
 import uuid
 import warnings
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -16,14 +16,27 @@ import numpy as np
 from tvgnn.errors import DataError
 from tvgnn.wording import setting
 
-__all__ = ["METRICS_FILE", "run_folder", "write_assignments", "write_labels", "write_metrics"]
+__all__ = ["METRICS_FILE", "RUN_FILES", "run_folder", "write_assignments", "write_labels", "write_metrics"]
 
 METRICS_FILE = "metrics.json"
 """Every run folder holds this file; a folder without it is not ours to replace."""
 
+RUN_FILES = frozenset(
+    (
+        METRICS_FILE, "labels.csv", "assignments.npz", "model.json", "model.safetensors", "context.safetensors",
+        "input.json", "predictions.csv", "comparison.json", "figure.png", "report.html",
+    )
+)  # fmt: skip
+"""Names of all files that commands write into a run folder: what else lies there is somebody's, and never deleted."""
+
+_RUN_KEYS = frozenset(("dataset", "method", "seed", "n_nodes", "epochs", "versions"))
+"""What the metrics of every run have: other programs, too, write files called ``metrics.json``."""
+
+_NAMED = 3  # files in one message
+
 
 @contextmanager
-def run_folder(path: str | Path, *, overwrite: bool = False) -> Iterator[Path]:
+def run_folder(path: str | Path, *, overwrite: bool = False, used: Iterable[str | Path | None] = ()) -> Iterator[Path]:
     """Yield a temporary folder next to ``path`` that becomes ``path`` when the block ends without an error.
 
     Parameters
@@ -31,17 +44,22 @@ def run_folder(path: str | Path, *, overwrite: bool = False) -> Iterator[Path]:
     path
         The folder to create; parents are created too.
     overwrite
-        Replace an existing run folder, once the new one is complete.
+        Replace an existing run folder, once the new one is complete. It must hold nothing but files that runs write.
+    used
+        Files and folders that the run reads, or writes elsewhere; None stands for none. A folder that holds one of
+        them is not replaced.
 
     Warns
     -----
     UserWarning
         A temporary folder of an earlier run into ``path`` lies there; it is left alone, since that run may still go on.
+        Or a file appeared in the old folder while it was replaced; then that folder stays under another name.
 
     Raises
     ------
     DataError
-        If ``path`` exists and ``overwrite`` is false, or it is neither empty nor a run folder, or cannot be written.
+        If ``path`` exists and ``overwrite`` is false, or it is neither empty nor a run folder, or holds what no run
+        wrote, is in use, or cannot be written.
         On any error in the block the temporary folder and new parents are removed, and an existing folder stays as it
         was.
 
@@ -55,7 +73,8 @@ def run_folder(path: str | Path, *, overwrite: bool = False) -> Iterator[Path]:
     ['metrics.json']
     """
     final = Path(path).resolve()
-    _refuse_foreign(final, overwrite)
+    in_use = [Path(one).resolve() for one in used if one is not None]
+    _refuse_foreign(final, overwrite, in_use)
     unique = uuid.uuid4().hex[:8]
     temporary = final.with_name(f".{final.name}.{unique}.tmp")
     left = sorted(place.name for place in final.parent.glob(f".{glob.escape(final.name)}.????????.tmp"))
@@ -74,7 +93,7 @@ def run_folder(path: str | Path, *, overwrite: bool = False) -> Iterator[Path]:
         raise DataError(f"{path}: the folder cannot be created: {error.strerror}; choose another place") from None
     try:
         yield temporary
-        _refuse_foreign(final, overwrite)  # a run takes long enough for the folder to have changed
+        _refuse_foreign(final, overwrite, in_use)  # a run takes long enough for the folder to have changed
         _publish(temporary, final, final.with_name(f".{final.name}.{unique}.old"))
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
@@ -88,7 +107,7 @@ def _remove_empty(folders: list[Path]) -> None:
             folder.rmdir()
 
 
-def _refuse_foreign(final: Path, overwrite: bool) -> None:
+def _refuse_foreign(final: Path, overwrite: bool, in_use: Sequence[Path]) -> None:
     if not final.exists():
         return
     if not final.is_dir():
@@ -97,11 +116,48 @@ def _refuse_foreign(final: Path, overwrite: bool) -> None:
         raise DataError(
             f"{final}: the folder exists; choose another one, or replace it by {setting('overwrite', True)}"
         )
-    if any(final.iterdir()) and not (final / METRICS_FILE).is_file():
-        raise DataError(
-            f"{final}: is not overwritten because it holds files but no {METRICS_FILE}, so it is no run folder; "
-            "choose another output folder"
+    reason = _not_replaceable(final, in_use)
+    if reason is not None:
+        raise DataError(f"{final}: is not overwritten because {reason}; choose another output folder")
+
+
+def _not_replaceable(final: Path, in_use: Sequence[Path]) -> str | None:
+    """Say why a folder must stay; None where it is empty or holds nothing but a run."""
+    if Path.cwd().is_relative_to(final):
+        return "it is the current directory, or holds that"
+    used = next((path for path in in_use if path.is_relative_to(final)), None)
+    if used == final:
+        return "this run reads it"
+    if used is not None:
+        return f"it holds {used.relative_to(final)}, which this run reads or writes"
+    entries = sorted(final.iterdir())
+    if not entries:
+        return None
+    if not (final / METRICS_FILE).is_file():
+        return f"it holds files but no {METRICS_FILE}, so it is no run folder"
+    if not _is_of_run(final / METRICS_FILE):
+        return f"its {METRICS_FILE} is not that of a run of tvgnn (or is damaged: then delete the folder yourself)"
+    foreign = [entry.name for entry in entries if not _is_run_file(entry)]
+    if foreign:
+        more = f" and {len(foreign) - _NAMED} more" if len(foreign) > _NAMED else ""
+        return (
+            f"it holds {', '.join(foreign[:_NAMED])}{more}, which no run wrote and which would be deleted (move "
+            "elsewhere what is to stay)"
         )
+    return None
+
+
+def _is_run_file(path: Path) -> bool:
+    return path.name in RUN_FILES and path.is_file() and not path.is_symlink()
+
+
+def _is_of_run(path: Path) -> bool:
+    """Whether a ``metrics.json`` is that of a run."""
+    try:
+        metrics = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return False
+    return isinstance(metrics, dict) and metrics.keys() >= _RUN_KEYS
 
 
 def _publish(temporary: Path, final: Path, backup: Path) -> None:
@@ -119,7 +175,24 @@ def _publish(temporary: Path, final: Path, backup: Path) -> None:
     except OSError as error:
         raise DataError(f"{final}: the finished run could not be moved there: {error.strerror}") from None
     if replaced:
-        shutil.rmtree(backup, ignore_errors=True)
+        _remove_run(backup)
+
+
+def _remove_run(folder: Path) -> None:
+    """Remove a run file by file, for between the last look and the move somebody may have added some."""
+    with suppress(OSError):
+        for path in folder.iterdir():
+            if _is_run_file(path):
+                path.unlink()
+    try:
+        folder.rmdir()
+    except OSError:
+        warnings.warn(
+            f"{folder} is left of the folder that was replaced, with what no run wrote or what could not be deleted; "
+            "look at it, and delete it",
+            UserWarning,
+            stacklevel=2,
+        )
 
 
 def write_labels(path: str | Path, node_ids: Sequence[Hashable], labels: Any, confidence: Any) -> None:
