@@ -55,6 +55,17 @@ def test_from_file_to_run_folder_page_and_new_file(tvgnn, tmp_path, cells):
     assert "The nodes where they are in space" in (tmp_path / "out/report.html").read_text(encoding="utf-8")
 
 
+def test_missing_labels_are_no_class(tvgnn, tmp_path, cells):
+    cells.obs["class"] = ["nan", "x", "y"] * 40
+    write_h5ad(tmp_path / "cells.h5ad", cells)
+    result = tvgnn("cluster", "--h5ad", "cells.h5ad", "--spatial-key", "spatial", "--label-key", "class",
+                   "--out", "out", *SMALL)  # fmt: skip
+    assert result.code == 0, result.err
+    assert json.loads((tmp_path / "out/metrics.json").read_text())["n_clusters"] == 2
+    assert "note: 'nan' in obs['class'] was taken for an unknown label, not a class" in result.err
+    assert "note: 40 of 120 nodes have no known class" in result.err
+
+
 def test_graphs_and_weights_reach_the_graph(tvgnn, tmp_path, cells):
     ring = np.roll(np.eye(120), 1, axis=1)
     cells.obsp["ring"], cells.obsp["far"] = ring, np.roll(np.eye(120), 60, axis=1)

@@ -1,5 +1,6 @@
 import networkx as nx
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.io
 import scipy.sparse as sp
@@ -153,7 +154,11 @@ def test_labels_in_node_order_and_with_unknown_ids(folder):
     assert read_graph(path / "edges.csv", labels=path / "headed.csv").y.tolist() == [0, 1, -1]
     graph = read_graph(path / "edges.csv", labels=path / "labels.csv")
     assert graph.y.tolist() == [0, -1, -1]
-    assert graph.report.notes == ("1 of the 2 ids in labels.csv not found in the graph, left out: 'zoe'",)
+    unlabelled = "2 of 3 nodes have no known class and do not count where the result is compared with the classes"
+    assert graph.report.notes == (
+        "1 of the 2 ids in labels.csv not found in the graph, left out: 'zoe'",
+        unlabelled,
+    )
     folder(labels="ann,1\nzoe,2\n")
     with pytest.raises(
         DataError, match=r"labels\.csv: 0 of 2 ids match those of the graph: .*'ann', 'zoe'.*'a', 'b', 'c'"
@@ -162,6 +167,22 @@ def test_labels_in_node_order_and_with_unknown_ids(folder):
     np.save(path / "y.npy", np.array([0, 1]))
     with pytest.raises(DataError, match="one row per node, 3 in all, got 2"):
         read_graph(path / "edges.csv", labels=path / "y.npy")
+
+
+def test_a_missing_label_is_no_class(folder):
+    path = folder(edges="a,b\nb,c\nc,d\n", labels="id,class\na,NA\nb,2\nc,\nd,2\n")
+    np.save(path / "y.npy", np.array(["nan", "2", "", "2"]))
+    pd.DataFrame({"id": list("abcd"), "class": ["?", "2", None, "2"]}).to_parquet(path / "y.parquet", index=False)
+    count = "2 of 4 nodes have no known class and do not count where the result is compared with the classes"
+    for name, mark in (("labels.csv", "'NA'"), ("y.npy", "'nan'"), ("y.parquet", "'?'")):
+        graph = read_graph(path / "edges.csv", labels=path / name)
+        assert (graph.y.tolist(), len(graph.class_names)) == ([-1, 0, -1, 0], 1)
+        told = f"{mark} in {name} was taken for an unknown label, not a class"
+        assert graph.report.notes[-2:] == (told, count)
+    folder(labels="a,1\nb,2\nc,\nd,1\n")
+    assert read_graph(path / "edges.csv", labels=path / "labels.csv").report.notes == (
+        "1 of 4 nodes has no known class and does not count where the result is compared with the classes",
+    )
 
 
 def test_feature_that_is_not_finite_is_named_by_id(folder):

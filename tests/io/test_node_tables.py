@@ -182,6 +182,13 @@ def test_labels_in_every_dress(write, text):
     assert table.values.tolist() == ["u", "v"]
 
 
+def test_marks_of_missing_labels_are_unknown_and_told(write):
+    table = read_labels(write("a,NA\nb,?\nc,+\nd,-\ne,null\nf, None \ng,\nh,ND\n"))
+    assert table.values.tolist() == [None, None, "+", "-", None, None, None, "ND"]
+    assert table.notes == ("'NA', '?', 'null', 'None' in nodes.csv were taken for unknown labels",)
+    assert read_labels(write("a,u\nb,\n")).notes == ()
+
+
 def test_integer_labels_and_headers_are_told_apart(write):
     path = write("paper,topic\n10,3\n11,0\n")
     assert read_labels(path).node_ids == (10, 11)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -103,13 +103,18 @@ class H5adInput:
         """
         from tvgnn.graph.graph import Graph
         from tvgnn.io.h5ad import read_h5ad
+        from tvgnn.io.label_values import known_labels, unlabelled_note
 
         adata = read_h5ad(str(self.h5ad))
         if self.label_key is not None and self.label_key not in adata.obs:
             known = list(adata.obs)
             raise ValueError(f"expected --label-key to be a key of obs, got {self.label_key!r}; it holds {known}")
-        y = None if self.label_key is None else adata.obs[self.label_key].to_numpy()
-        return adata, Graph.from_anndata(adata, y=y, **vars(self._keys()))
+        if self.label_key is None:
+            return adata, Graph.from_anndata(adata, **vars(self._keys()))
+        y, notes = known_labels(adata.obs[self.label_key].to_numpy(), f"obs[{self.label_key!r}]")
+        graph = Graph.from_anndata(adata, y=y, **vars(self._keys()))
+        notes = (*graph.report.notes, *notes, *unlabelled_note(graph))
+        return adata, replace(graph, report=replace(graph.report, notes=notes))
 
     def write(self, path: Path, adata: Any, estimator: TVClustering) -> None:
         """Add the clustering to the AnnData and write it."""

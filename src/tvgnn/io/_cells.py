@@ -3,7 +3,16 @@
 import re
 from collections.abc import Sequence
 
-__all__ = ["first_few", "is_missing_mark", "is_name", "is_number", "looks_numeric", "remedy", "shown"]
+__all__ = [
+    "first_few",
+    "is_missing_label",
+    "is_missing_mark",
+    "is_name",
+    "is_number",
+    "looks_numeric",
+    "remedy",
+    "shown",
+]
 
 _NUMBER = re.compile(
     r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|[+-]?(?:inf|infinity|nan)", re.IGNORECASE | re.ASCII
@@ -13,6 +22,7 @@ _GROUPED = re.compile(r"[+-]?[0-9]{1,3}(?:[.,'\u2019_\s][0-9]{3})+(?:[.,][0-9]+)
 _DECORATED = re.compile(r"[^\w\s\"']{0,2}\s?[0-9][0-9.,]*\s?[^\w\s\"']{0,2}", re.ASCII)  # $3, 50%, a minus that is none
 _STARTS_WITH_DIGIT = re.compile(r"[+-]?[.,]?[0-9]")
 _MISSING = frozenset(("", "na", "n/a", "#n/a", "nan", "null", "none", "nil", "missing", "-", "--", "?", ".", "nd"))
+_NO_NUMBERS_BUT_LABELS = frozenset(("-", "--", ".", "nd"))  # classes + and -, states by two letters
 
 
 def is_number(text: str) -> bool:
@@ -29,6 +39,17 @@ def looks_numeric(text: str) -> bool:
 def is_missing_mark(text: str) -> bool:
     """Say whether ``text`` is what programs write for a missing value."""
     return text.strip().lower() in _MISSING
+
+
+def is_missing_label(text: str) -> bool:
+    """Say whether ``text`` is what programs write for a missing value, and hardly the name of a class.
+
+    Examples
+    --------
+    >>> is_missing_label("NA"), is_missing_label("-")
+    (True, False)
+    """
+    return is_missing_mark(text) and text.strip().lower() not in _NO_NUMBERS_BUT_LABELS
 
 
 def is_name(text: str) -> bool:

@@ -15,6 +15,7 @@ from tvgnn.io._matching import not_in_edges, unknown_node
 from tvgnn.io._node_table import NodeTable
 from tvgnn.io._text import IdCache, require_file, text_suffix
 from tvgnn.io.edges import EdgeTable, read_edges, unknown_row
+from tvgnn.io.label_values import unlabelled_note
 from tvgnn.io.network_files import NETWORK_SUFFIXES, fill_weights, read_network
 from tvgnn.io.node_tables import read_features, read_labels
 from tvgnn.wording import setting
@@ -54,8 +55,8 @@ def read_graph(
         node order the edge list must name nodes by 0..N-1, and N comes from the features. Without features the nodes
         are those that edges name, ascending where all ids are integers, in order of appearance otherwise.
     labels
-        Text of node id and label, where nodes without one count as unknown and other ids are left out with a note; or
-        ``.npy`` in node order.
+        Text or ``.parquet`` of node id and label, where nodes without one (or with ``NA`` or the like) count as unknown
+        and other ids are left out, with notes; or ``.npy`` in node order.
     directed
         Whether an edge list means directed edges: see :meth:`tvgnn.Graph.from_edges`.
     delimiter, header, weight_column
@@ -197,7 +198,6 @@ def read_named_nodes(
     )
     if nodes.table is not None:  # a feature would otherwise be lost without a word
         name = repr(nodes.table.header[0]) if nodes.table.header else "without a name"
-        name = repr(nodes.table.header[0]) if nodes.table.header else "without a name"
         graph = _noted(graph, (f"node ids: the first column of {nodes.path.name}, {name}", *nodes.notes))
     return NamedGraph(_with_labels(graph, labels), nodes.names)
 
@@ -217,7 +217,8 @@ def _with_labels(graph: Graph, labels: str | Path | None) -> Graph:
         return graph
     known = read_labels(labels, known_ids=set(graph.node_ids))
     values, notes = known.aligned(graph.node_ids, partial=True)
-    return _noted(graph.with_labels(values), (*known.notes, *notes))
+    labelled = graph.with_labels(values)
+    return _noted(labelled, (*known.notes, *notes, *unlabelled_note(labelled)))
 
 
 def _from_table(edges: EdgeTable, nodes: NodeTable | None, directed: bool, dtype: str) -> Graph:

@@ -15,6 +15,7 @@ from tvgnn.io._cells import is_missing_mark, is_name, is_number, remedy, shown
 from tvgnn.io._node_table import ID_NAMES, NODE_LIKE_NAMES, NodeTable, plain_name
 from tvgnn.io._table import TextTable, Verdict, open_table
 from tvgnn.io._text import IdCache, is_integer, text_suffix
+from tvgnn.io.label_values import known_labels
 
 __all__ = ["read_features", "read_labels"]
 
@@ -92,7 +93,8 @@ def read_labels(
     Parameters
     ----------
     path, delimiter, header
-        As in :func:`read_features`. Labels that look like integers become int; an empty one means unknown.
+        As in :func:`read_features`. Labels that look like integers become int; an empty one means unknown, as do
+        ``NA``, ``nan``, ``NULL``, ``None``, ``?`` and the like, of which a note tells.
     known_ids
         The ids of the graph: a first row that names none of them is a header.
 
@@ -136,13 +138,14 @@ def read_labels(
         ids.append(cache[node_id])
         labels.append(cache[label])
     notes = table.note("a node", "begin it with node_id", "put a header above it that begins with node_id")
-    return NodeTable(np.array(labels, dtype=object), _unique(ids, table), table.path, table, notes)
+    values, unknown = known_labels(np.array(labels, dtype=object), table.path.name)
+    return NodeTable(values, _unique(ids, table), table.path, table, (*notes, *unknown))
 
 
 def _read_positional(path: Path, what: str) -> NodeTable | None:
     suffix = text_suffix(path)
     if what == "labels":
-        return NodeTable(read_array(path), None, path) if suffix == ".npy" else None
+        return _positional_labels(path) if suffix == ".npy" else None
     if suffix == ".npy":
         values: Any = read_array(path)
     elif suffix in (".npz", ".mtx"):
@@ -156,6 +159,12 @@ def _read_positional(path: Path, what: str) -> NodeTable | None:
             "give ids as text, and encode text as numbers"
         )
     return NodeTable(values, None, path)
+
+
+def _positional_labels(path: Path) -> NodeTable:
+    array = read_array(path)
+    values, notes = known_labels(array, path.name) if array.ndim == 1 else (array, ())
+    return NodeTable(values, None, path, notes=notes)
 
 
 def _judge_features(rows: list[list[str]]) -> Verdict:
