@@ -362,3 +362,9 @@ def test_unusual_numbers_are_found_across_block_borders(tmp_path_factory, number
         patch.setattr(edges_module, "_CHUNK", block)
         found = edges_module._has_unusual_numbers(path)
     assert found == bool({"007", "+1", "-0", "-05"} & set(numbers))
+
+
+def test_numbers_of_rows_are_no_ends(tmp_path):
+    (tmp_path / "e.csv").write_text("Unnamed: 0,who,whom\n3,ann,bob\n8,bob,cid\n")
+    edges = read_edges(tmp_path / "e.csv")
+    assert (edges.source, edges.target, edges.notes) == (["ann", "bob"], ["bob", "cid"], ())

@@ -153,6 +153,62 @@ def test_names_of_features_are_those_of_the_header(write, text, names):
     assert (table.names, table.notes) == (names, ())
 
 
+BY_NAME = "node ids: the column 'node_id' of nodes.csv"
+LEFT_OUT = "left out of nodes.csv, as numbers of its rows: "
+
+
+@pytest.mark.parametrize(("text", "names", "notes"), [
+    (",node_id,a\n0,7,1\n1,8,2\n", ["a"], (BY_NAME, LEFT_OUT + "the first, without a name")),
+    (",node_id,a\n22,7,1\n5,8,2\n", ["a"], (BY_NAME, LEFT_OUT + "the first, without a name")),
+    ("Unnamed: 0,node_id,a\n0,7,1\n1,8,2\n", ["a"], (BY_NAME, LEFT_OUT + "'Unnamed: 0'")),
+    ("index,node_id,a\n0,7,1\n1,8,2\n", ["a"], (BY_NAME, LEFT_OUT + "'index'")),
+    ("a node_id\n1 0.5 7\n2 0.25 8\n", ["a"], (BY_NAME, LEFT_OUT + "the first, without a name")),
+    ("a,b,node_id\n3,1,7\n4,2,8\n", ["a", "b"], (BY_NAME + ", not the first one, 'a', which holds values",)),
+    ("a,2020,node_id\n.5,1,7\n.5,2,8\n", ["a", "2020"], (BY_NAME + ", not the first one, 'a', which holds values",)),
+    ("node_id,Unnamed: 0,a\n7,0,1\n8,1,2\n", ["a"], (LEFT_OUT + "'Unnamed: 0'",)),
+    (",node_id,a\n.5,7,1\n.25,8,2\n", ["", "a"], (BY_NAME + ", not the first one, '', which holds values",)),
+])  # fmt: skip
+def test_numbers_of_rows_are_neither_ids_nor_features(write, text, names, notes):
+    table = read_features(write(text))
+    assert (table.node_ids, table.names, table.notes) == ((7, 8), names, notes)
+    assert table.values.shape == (2, len(names))
+    assert table.where(1).endswith("line 3")
+
+
+@pytest.mark.parametrize(("text", "ids", "names"), [
+    (",cell,a\n0,c7,1\n1,c8,2\n", ("c7", "c8"), ["a"]),
+    ("a,b,name\n.5,1,ann\n.5,2,bob\n", ("ann", "bob"), ["a", "b"]),
+    ("who,cell,a\n3,7,1\n4,8,2\n", (3, 4), ["cell", "a"]),
+    (",cell,node\n3,7,1\n4,8,2\n", (3, 4), ["cell", "node"]),
+    (",cell,a\n3,.7,1\n4,.8,2\n", (3, 4), ["cell", "a"]),
+    (",id,a\nann,7,1\nbob,8,2\n", ("ann", "bob"), ["id", "a"]),
+    ("name,id,a\n3,7,1\n4,8,2\n", (3, 4), ["id", "a"]),
+    (",a,b\n0,7,1\n1,8,2\n", (0, 1), ["a", "b"]),
+    ("index,a,b\n0,7,1\n1,8,2\n", (0, 1), ["a", "b"]),
+])  # fmt: skip
+def test_other_names_of_ids_count_where_the_first_column_cannot_hold_them(write, text, ids, names):
+    table = read_features(write(text))
+    assert (table.node_ids, table.names) == (ids, names)
+
+
+def test_errors_name_the_chosen_columns(write):
+    with pytest.raises(DataError, match=r"line 3: node 7 is already in line 2; .* whose id stands in column 'node_id'"):
+        read_features(write(",node_id,a\n0,7,1\n1,7,2\n"))
+    with pytest.raises(DataError, match="line 3, column 'a': expected a number, got 'x'"):
+        read_features(write(",node_id,a\n0,7,1\n1,8,x\n"))
+    with pytest.raises(DataError, match=r"at least one number, .* got 1 column"):
+        read_features(write(",node_id\n0,7\n1,8\n"))
+
+
+@pytest.mark.parametrize("text", [
+    ",node_id,label\n0,7,u\n1,8,v\n", "label,node_id\nu,7\nv,8\n", "Unnamed: 0,label,node_id\n0,u,7\n1,v,8\n",
+])  # fmt: skip
+def test_labels_are_found_beside_numbers_of_rows(write, text):
+    table = read_labels(write(text))
+    assert (table.node_ids, table.values.tolist()) == ((7, 8), ["u", "v"])
+    assert table.notes[0].startswith(BY_NAME)
+
+
 def test_labels_keep_a_first_row_that_is_no_name(write):
     assert read_labels(write("a,3\n8,4\n9,5\n")).node_ids == ("a", 8, 9)
     assert read_labels(write("007,x\n8,y\n9,z\n")).node_ids == ("007", 8, 9)

@@ -39,6 +39,21 @@ def test_integers_stay_integers(tmp_path):
     assert read_edges(tmp_path / "e.parquet", weight_column=None).weight is None
 
 
+def test_an_index_without_a_name_is_neither_an_id_nor_an_end(tmp_path):
+    rows = [4, 2, 9]
+    pd.DataFrame({"who": ["a", "b", "c"], "whom": ["b", "c", "a"]}, index=rows).to_parquet(tmp_path / "e.parquet")
+    pd.DataFrame({"size": [1.5, 2, 3], "id": ["a", "b", "c"]}, index=rows).to_parquet(tmp_path / "x.parquet")
+    pd.DataFrame({"id": ["a", "b", "c"], "class": [1, 1, 2]}, index=rows).to_parquet(tmp_path / "y.parquet")
+    edges = read_edges(tmp_path / "e.parquet")
+    assert (edges.source, edges.target, edges.notes) == (["a", "b", "c"], ["b", "c", "a"], ())
+    graph = read_graph(tmp_path / "e.parquet", tmp_path / "x.parquet", tmp_path / "y.parquet")
+    assert (graph.node_ids, graph.x.ravel().tolist()) == (("a", "b", "c"), [1.5, 2, 3])
+    assert graph.y.tolist() == [0, 0, 1]
+    assert "node ids: the column 'id' of x.parquet" in graph.report.notes
+    assert "left out of x.parquet, as numbers of its rows: '__index_level_0__'" in graph.report.notes
+    assert read_nodes(tmp_path / "x.parquet").node_ids == ("a", "b", "c")
+
+
 @pytest.mark.parametrize(
     ("frame", "message"),
     [

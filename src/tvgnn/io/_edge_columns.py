@@ -8,6 +8,7 @@ import numpy as np
 
 from tvgnn.errors import DataError
 from tvgnn.io._cells import first_few, is_missing_mark, is_name, is_number, looks_numeric, remedy, shown
+from tvgnn.io._id_column import is_unnamed
 from tvgnn.io._table import TextTable, Verdict
 from tvgnn.io._text import is_integer
 from tvgnn.wording import setting
@@ -47,7 +48,7 @@ def judge(rows: list[list[str]]) -> Verdict:
     # pandas writes no name over the numbers of the rows
     if len(first) < 2 or not all(map(is_name, first[1:])) or not (is_name(first[0]) or not first[0]):
         return Verdict(False)
-    if not first[0]:
+    if is_unnamed(first[0]):
         return Verdict(len(first) > 2 and bool(others) and all(is_integer(row[0]) for row in others))
     if not others:
         return Verdict(len(first) > 2 and not _WEIGHT_NAMES.isdisjoint(lowered))
@@ -67,7 +68,7 @@ def choose_columns(table: TextTable, weight_column: str | int | None) -> Columns
     DataError
         A column is missing or named twice, or too few are left for the ends.
     """
-    names = [] if table.header is None else list(map(_plain, table.header))
+    names = ["" if is_unnamed(name) else _plain(name) for name in table.header or ()]
     if names and len(names) != table.width:
         raise table.wrong_header()
     weight = _weight(table, names, weight_column)
@@ -147,7 +148,7 @@ def _unused(table: TextTable, ends: tuple[int, int], weight: int | None, *, name
     """Tell of columns that were passed over, and where the ends are if their names do not say so."""
     left = [column for column in range(table.width) if column not in (*ends, weight)]
     if table.header is not None:
-        left = [column for column in left if table.header[column]]
+        left = [column for column in left if not is_unnamed(table.header[column])]
     if not left:
         return ()
     names = [table.column_name(column) for column in left]

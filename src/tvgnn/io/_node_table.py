@@ -9,12 +9,10 @@ import numpy as np
 
 from tvgnn.errors import DataError
 from tvgnn.io._cells import first_few
+from tvgnn.io._id_column import ID_NAMES, NODE_LIKE_NAMES, plain_name
 from tvgnn.io._table import TextTable
 
-__all__ = ["ID_NAMES", "NODE_LIKE_NAMES", "NodeTable", "no_match", "plain_name"]
-
-ID_NAMES = frozenset(("", "node_id", "nodeid", "id", "index"))
-NODE_LIKE_NAMES = frozenset(("node", "name", "vertex", "cell", "barcode"))  # of a node, too
+__all__ = ["NodeTable", "no_match"]
 
 
 @dataclass(frozen=True)
@@ -91,11 +89,6 @@ class NodeTable:
             values = self.values.tolist()
             return np.array([values[row[key]] if key in row else None for key in node_ids], dtype=object), notes
         return self.values[np.fromiter((row[node_id] for node_id in node_ids), np.int64, len(node_ids))], notes
-
-
-def plain_name(name: str) -> str:
-    """Return the name of a column as names are compared."""
-    return name.lower().lstrip("#").strip()
 
 
 def no_match(path: Path, ids: Sequence[Hashable], other: str, others: Sequence[Hashable]) -> DataError:

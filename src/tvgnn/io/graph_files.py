@@ -11,6 +11,7 @@ from tvgnn.errors import DataError
 from tvgnn.graph.graph import Graph
 from tvgnn.io._arrays import read_matrix
 from tvgnn.io._cells import first_few, is_number
+from tvgnn.io._id_column import ChosenColumns
 from tvgnn.io._matching import not_in_edges, unknown_node
 from tvgnn.io._node_table import NodeTable
 from tvgnn.io._text import IdCache, require_file, text_suffix
@@ -50,7 +51,8 @@ def read_graph(
         An edge list in text (CSV, TSV, semicolons, blanks; plain or gzip) or ``.parquet``, a square matrix (``.npz`` by
         scipy, ``.mtx``), ``.graphml`` or ``.gexf``.
     features
-        Text or ``.parquet`` keyed by node id in the first column, or ``.npy``, ``.npz``, ``.mtx`` in node order. Keyed
+        Text or ``.parquet`` keyed by node id in the first column (or one named so, see
+        :func:`tvgnn.io.node_tables.read_features`), or ``.npy``, ``.npz``, ``.mtx`` in node order. Keyed
         features define the nodes of an edge list and their order, so that isolated nodes are kept; with features in
         node order the edge list must name nodes by 0..N-1, and N comes from the features. Without features the nodes
         are those that edges name, ascending where all ids are integers, in order of appearance otherwise.
@@ -196,9 +198,12 @@ def read_named_nodes(
         num_nodes=nodes.values.shape[0],
         dtype=dtype,
     )
-    if nodes.table is not None:  # a feature would otherwise be lost without a word
+    notes = nodes.notes
+    chosen = isinstance(nodes.table, ChosenColumns) and nodes.table.order[0] > 0
+    if nodes.table is not None and not chosen:  # a feature would otherwise be lost without a word
         name = repr(nodes.table.header[0]) if nodes.table.header else "without a name"
-        graph = _noted(graph, (f"node ids: the first column of {nodes.path.name}, {name}", *nodes.notes))
+        notes = (f"node ids: the first column of {nodes.path.name}, {name}", *notes)
+    graph = _noted(graph, notes)
     return NamedGraph(_with_labels(graph, labels), nodes.names)
 
 

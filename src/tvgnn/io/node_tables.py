@@ -12,7 +12,8 @@ from tvgnn.errors import DataError
 from tvgnn.graph.column_moments import sufficient_dtype
 from tvgnn.io._arrays import read_array, read_matrix
 from tvgnn.io._cells import is_missing_mark, is_name, is_number, remedy, shown
-from tvgnn.io._node_table import ID_NAMES, NODE_LIKE_NAMES, NodeTable, plain_name
+from tvgnn.io._id_column import ID_NAMES, NODE_LIKE_NAMES, SURE_ID_NAMES, ChosenColumns, ids_first, plain_name
+from tvgnn.io._node_table import NodeTable
 from tvgnn.io._table import TextTable, Verdict, open_table
 from tvgnn.io._text import IdCache, is_integer, text_suffix
 from tvgnn.io.label_values import known_labels
@@ -31,7 +32,9 @@ def read_features(
     ----------
     path
         Text (CSV, TSV, semicolons, blanks; plain or gzip) with the node id in the first column and numbers in all
-        others, rows in any order; or ``.npy``, ``.npz``, ``.mtx`` with one row per node, in node order.
+        others, rows in any order; or ``.npy``, ``.npz``, ``.mtx`` with one row per node, in node order. A column named
+        ``node_id`` or ``id`` holds the ids wherever it stands, unless the first one holds text or is named so, too;
+        numbers of rows without a name, as pandas and R write them beside it, are left out. Notes tell of both.
     delimiter, header
         As in :func:`tvgnn.io.edges.read_edges`; text only.
     dtype
@@ -58,12 +61,14 @@ def read_features(
         delimiter=delimiter,
         header=header,
     )
+    if table.width >= 2:
+        _check_header(table)
+    table, chosen = ids_first(table)
     if table.width < 2:
         raise DataError(
             f"{table.path}, line {table.skip + 1}: expected a node id and at least one number, separated by tabs, "
             f"commas, semicolons or blanks, got {table.width} column"
         )
-    _check_header(table)
     ids: list[int | str] = []
     try:
         first = "float64" if dtype == "auto" else dtype
@@ -78,7 +83,7 @@ def read_features(
             values = values.astype(sufficient_dtype(values), copy=False)
     _check_finite(values, node_ids, table)
     notes = table.note("a node", "begin it with node_id", "put a header above it that begins with node_id")
-    return NodeTable(values, node_ids, table.path, table, notes)
+    return NodeTable(values, node_ids, table.path, table, (*chosen, *notes))
 
 
 def read_labels(
@@ -120,6 +125,8 @@ def read_labels(
             return Verdict(False)
         if plain_name(first[0]) in ID_NAMES:
             return Verdict(True)
+        if first[0].lower() in _LABEL_NAMES and plain_name(first[-1]) in SURE_ID_NAMES:
+            return Verdict(True)
         if first[-1].lower() in _LABEL_NAMES and not any(row[-1] == first[-1] for row in others):
             return Verdict(True, sure=known_ids is not None or is_name(first[0]))
         named = all(map(is_name, first))
@@ -128,6 +135,7 @@ def read_labels(
 
     expected = "a node id and its label"
     table = open_table(path, judge, expected=expected, rows_are="labels", delimiter=delimiter, header=header)
+    table, chosen = ids_first(table, _LABEL_NAMES)
     if table.width != 2:
         raise DataError(
             f"{table.path}: expected two columns, node id and label, got {table.width}; leave the others out"
@@ -139,7 +147,7 @@ def read_labels(
         labels.append(cache[label])
     notes = table.note("a node", "begin it with node_id", "put a header above it that begins with node_id")
     values, unknown = known_labels(np.array(labels, dtype=object), table.path.name)
-    return NodeTable(values, _unique(ids, table), table.path, table, (*notes, *unknown))
+    return NodeTable(values, _unique(ids, table), table.path, table, (*chosen, *notes, *unknown))
 
 
 def _read_positional(path: Path, what: str) -> NodeTable | None:
@@ -175,7 +183,7 @@ def _judge_features(rows: list[list[str]]) -> Verdict:
     decimals = any(is_number(cell) and not is_integer(cell) for cell in cells)
     if plain_name(first[0]) in ID_NAMES:
         return Verdict(bool(first[0]) or not decimals, sure=not decimals)
-    if cells and all(map(is_name, cells)):
+    if any(plain_name(cell) in SURE_ID_NAMES for cell in cells) or (cells and all(map(is_name, cells))):
         return Verdict(True)
     if others and len(first) == len(others[0]) - 1 and all(map(is_name, first)):
         return Verdict(True)
@@ -252,9 +260,10 @@ def _unique(ids: list[int | str], table: TextTable) -> tuple[Hashable, ...]:
                 f"{table.path}, line {table.line_of(row)}: expected a node id, got none; name the node or drop the row"
             )
         if node_id in first:
+            where = f"column {table.column_name(0)}" if isinstance(table, ChosenColumns) else "the first column"
             raise DataError(
                 f"{table.path}, line {table.line_of(row)}: node {node_id!r} is already in line "
-                f"{table.line_of(first[node_id])}; keep one row per node, whose id stands in the first column (rows "
+                f"{table.line_of(first[node_id])}; keep one row per node, whose id stands in {where} (rows "
                 "without ids: number them in a column before the others, or save them as .npy)"
             )
         first[node_id] = row
