@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from cli_cases import SMALL
 
 from tvgnn.cli.unused import Effect, refuse_unused
 
@@ -96,3 +97,10 @@ def test_quality_computes_in_one_way(tvgnn, option):
     error = tvgnn("cluster", "--dataset", "ring", "-k", "2", "--preset", "quality", *option).error
     assert error.endswith("leave it out, or take --preset paper")
     assert f"expected {option[0]}" in error
+
+
+@pytest.mark.parametrize("option", [("--memory", "low"), ("--precision", "bfloat16")], ids=" ".join)
+def test_ways_to_compute_choose_the_preset_that_has_them(tvgnn, files, option):
+    given = ("cluster", "--features", "features.csv", "-k", "2", "--out", "out", *option, *SMALL[:4])
+    assert tvgnn(*given, "--max-epochs", "2").code == 0
+    assert json.loads((files / "out/metrics.json").read_text())["preset"] == "paper"

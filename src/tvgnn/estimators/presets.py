@@ -60,6 +60,12 @@ _QUALITY: dict[str, Any] = {
     "batch_size": None,
 }
 
+_NOT_OF_QUALITY = (
+    ("precision", "float32", "its sums are taken in float32"),
+    ("memory", "normal", "it keeps no activations that could be computed again"),
+)
+"""How to compute that the quality preset does not know but by its default, and why."""
+
 _COUNTS = {"num_layers", "batch_size"}  # whole numbers that may be None
 
 PRESETS: dict[str, dict[str, Any]] = {"paper": _PAPER, "quick": _QUICK, "quality": _QUALITY, "released": _RELEASED}
@@ -80,11 +86,13 @@ def preset_without_name(given: Mapping[str, Any]) -> str:
     Example:
         >>> preset_without_name({"max_iter": 50}), preset_without_name({"delta_coeff": 5.0})
         ('quality', 'paper')
+        >>> preset_without_name({"memory": "normal"}), preset_without_name({"memory": "low"})
+        ('quality', 'paper')
 
     """
     named = {name for name, value in given.items() if value is not None}
-    rounded = given.get("precision", "float32") != "float32"
-    return "paper" if rounded or named & (_PAPER.keys() - _QUALITY.keys()) else "quality"
+    computed_so = any(given.get(name, default) != default for name, default, _ in _NOT_OF_QUALITY)
+    return "paper" if computed_so or named & (_PAPER.keys() - _QUALITY.keys()) else "quality"
 
 
 def resolve_parameters(preset: str, given: dict[str, Any]) -> dict[str, Any]:
@@ -127,10 +135,9 @@ def check_options(preset: str, *, memory: Any, precision: Any) -> None:
     """
     if preset != "quality":
         return
-    for name, given, default, why in (
-        ("precision", precision, "float32", "its sums are taken in float32"),
-        ("memory", memory, "normal", "it keeps no activations that could be computed again"),
-    ):
+    given_by_name = {"precision": precision, "memory": memory}
+    for name, default, why in _NOT_OF_QUALITY:
+        given = given_by_name[name]
         if given != default:
             raise ValueError(
                 f"expected {setting(name, default)} with {setting('preset', preset)}, got {given!r}: {why}; leave it "
