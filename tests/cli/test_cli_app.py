@@ -7,6 +7,7 @@ import sys
 import time
 
 import pytest
+from cli_cases import SMALL
 
 import tvgnn as package
 
@@ -43,6 +44,23 @@ sys.exit(f"imported: {large & set(sys.modules)}" if large & set(sys.modules) els
 """
     result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the shell of Windows does not close streams")
+@pytest.mark.parametrize("closed", ["2>&-", ">&- 2>&-"])
+def test_closed_streams_do_not_end_a_run(files, closed):
+    def run(*arguments):
+        command = ["/bin/sh", "-c", f'exec "$@" {closed}', "sh", *COMMAND, *arguments]
+        return subprocess.run(command, capture_output=True, text=True, check=False, cwd=files)
+
+    given = ("cluster", "--features", "features.csv", "-k", "2", *SMALL)
+    result = run(*given, "--out", "out")
+    assert result.returncode == 0, result.stderr
+    assert (files / "out/metrics.json").exists()
+    assert "note: " not in result.stdout
+    assert ("note: " in result.stderr) == ("2>&-" not in closed)
+    refused = run(*given, "--out", "out")
+    assert (refused.returncode, refused.stdout) == (2, "")
 
 
 @pytest.mark.parametrize(("given", "used"), [(None, "PASSIVE"), ("ACTIVE", "ACTIVE")])

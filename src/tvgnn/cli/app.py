@@ -4,7 +4,8 @@ import os
 import re
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout
 from types import FrameType
 from typing import Annotated, NoReturn
 
@@ -80,8 +81,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        0, 2 for a mistake of the user (one line on standard error), 130 after Ctrl-C. Anything else is a defect of
-        tvgnn and leaves a traceback.
+        0, 2 for an error of tvgnn, a ValueError, an OSError or too little memory (one line on standard error: nearly
+        always a mistake of the user, whoever noticed it), 130 after Ctrl-C. Any other exception is a defect of tvgnn
+        and leaves a traceback.
 
     Examples
     --------
@@ -97,7 +99,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     ends = [signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else [])]
     previous = {end: signal.signal(end, _terminate) for end in ends if signal.getsignal(end) != signal.SIG_IGN}
     try:
-        with worded_by(as_option):
+        with _open_streams(), worded_by(as_option):
             return app(args=arguments, prog_name="tvgnn", standalone_mode=False) or 0
     except _UsageError as error:
         context = getattr(error, "ctx", None)
@@ -119,6 +121,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
             signal.signal(end, handler)
 
 
+@contextmanager
+def _open_streams() -> Iterator[None]:
+    """Let a closed standard output or error, which Python gives as None, take what is printed; it is lost."""
+    with ExitStack() as stack:
+        if sys.stdout is None:
+            stack.enter_context(redirect_stdout(stack.enter_context(open(os.devnull, "w", encoding="utf-8"))))
+        if sys.stderr is None:
+            stack.enter_context(redirect_stderr(stack.enter_context(open(os.devnull, "w", encoding="utf-8"))))
+        yield
+
+
 def _interruption(error: BaseException) -> int | None:
     """Exit code of an interruption that Python wrapped, as it does while a class is made during an import."""
     cause = error.__cause__
@@ -131,7 +144,8 @@ def _interruption(error: BaseException) -> int | None:
 
 def _fail(message: str) -> int:
     line = re.sub(r"\s*\n\s*", " ", message.strip())
-    print(f"error: {line}", file=sys.stderr)
+    if sys.stderr is not None:  # print would take standard output for it
+        print(f"error: {line}", file=sys.stderr)
     return USER_ERROR
 
 

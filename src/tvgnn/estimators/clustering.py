@@ -253,7 +253,7 @@ class TVClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         k = int(self.n_clusters)
         self.estimated_bytes_ = expected_bytes(self.preset, graph, k, parameters, self.memory, self.precision)
         check_memory(self.estimated_bytes_, limit, self.memory, encoded=self.preset == "quality")
-        if self.verbose and sys.stderr.isatty():  # as the progress line
+        if self.verbose and sys.stderr is not None and sys.stderr.isatty():  # as the progress line
             print(f"estimated memory of training: {readable(self.estimated_bytes_)}", file=sys.stderr)
         self.graph_ = graph
         self.device_ = resolve_device(self.device)
