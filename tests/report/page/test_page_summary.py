@@ -5,6 +5,7 @@ import pytest
 import scipy.sparse as sp
 from page_cases import cliques_view, soft
 
+from tvgnn.errors import DataError
 from tvgnn.report.page import ClusteringView
 from tvgnn.report.page.findings import findings, sentences
 from tvgnn.report.page.loss_curve import loss_curve
@@ -160,3 +161,24 @@ def test_metrics_may_be_numpys():
         "epochs": np.int64(3),
     }
     assert checked_metrics(given) == {"cluster_sizes": [3, 2], "converged": True, "nmi": 0.5, "epochs": 3}
+
+
+@pytest.mark.parametrize("choices", [
+    {}, None, {"missing_features": None, "nothing_known": None, "neighbor_agreement": None},
+    {"neighbor_agreement": 0.01, "views": [{"layers": 2}]},
+], ids=str)  # fmt: skip
+def test_choices_of_a_run_may_lack_anything(choices):
+    view = cliques_view(metrics={"choices": choices})
+    assert sentences(view, cluster_edges(view))
+
+
+@pytest.mark.parametrize(("choices", "message"), [
+    ([1], r"expected choices to be an object of what the data chose, got list \[1\]"),
+    ("many", "expected choices to be an object"),
+    ({"missing_features": "3"}, "expected missing_features of choices to be a finite number, got str '3'"),
+    ({"nothing_known": [3]}, "expected nothing_known of choices"),
+    ({"neighbor_agreement": np.nan}, "expected neighbor_agreement of choices"),
+], ids=str)  # fmt: skip
+def test_choices_of_another_kind_are_refused(choices, message):
+    with pytest.raises(DataError, match=message):
+        checked_metrics({"choices": choices})

@@ -17,6 +17,7 @@ _NUMBERS = (
     "macro_f1", "modularity", "conductance", "cut_fraction", "sharpness", "loss", "total_variation", "balance",
     "epochs", "fit_seconds", "ms_per_epoch", "peak_rss_bytes",
 )  # fmt: skip
+_NUMBERS_OF_CHOICES = ("missing_features", "nothing_known", "neighbor_agreement")
 _SPLIT = ("n_train", "n_validation", "n_test")
 
 
@@ -31,7 +32,7 @@ def checked_metrics(metrics: Any) -> dict[str, Any]:
     Returns
     -------
     dict
-        With plain numbers and lists in place of NumPy's, and ``notes`` as a list of str.
+        With plain numbers and lists in place of NumPy's, ``notes`` as a list of str, and ``choices`` without nulls.
 
     Raises
     ------
@@ -55,6 +56,7 @@ def checked_metrics(metrics: Any) -> dict[str, Any]:
         ("cluster_sizes", Sequence, "a list of numbers"),
         ("notes", Sequence, "a list of texts"),
         ("versions", Mapping, "an object of names and versions"),
+        ("choices", Mapping, "an object of what the data chose"),
     ):
         if key in found and (not isinstance(found[key], wanted) or isinstance(found[key], str)):
             raise DataError(f"expected {key} to be {name}, got {_kind(found[key])}")
@@ -63,8 +65,18 @@ def checked_metrics(metrics: Any) -> dict[str, Any]:
         raise DataError(f"expected cluster_sizes to be a list of numbers, one or more, got {_kind(sizes)}")
     if "n_test" in found and not all(key in found for key in _SPLIT):
         raise DataError(f"expected {', '.join(_SPLIT)} together, got only some of them")
+    if "choices" in found:
+        found["choices"] = _checked_choices(found["choices"])
     if "notes" in found:
         found["notes"] = [str(note) for note in found["notes"]]
+    return found
+
+
+def _checked_choices(choices: Mapping[Any, Any]) -> dict[str, Any]:
+    found = {str(key): value for key, value in choices.items() if value is not None}
+    for key in _NUMBERS_OF_CHOICES:
+        if key in found and not _is_number(found[key]):
+            raise DataError(f"expected {key} of choices to be a finite number, got {_kind(found[key])}")
     return found
 
 
