@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import pytest
 import torch
 from cli_cases import clique_edges
+from threadpoolctl import threadpool_limits
 
 from tvgnn.cli.app import main
 
@@ -27,7 +28,7 @@ class Outcome:
 def tvgnn(capsys, tmp_path, monkeypatch):
     """Run ``tvgnn ARGUMENTS`` in an empty folder; the number of threads is put back afterwards."""
     monkeypatch.chdir(tmp_path)
-    threads = torch.get_num_threads()
+    threads, limits = torch.get_num_threads(), threadpool_limits()
 
     def run(*arguments):
         capsys.readouterr()
@@ -36,6 +37,7 @@ def tvgnn(capsys, tmp_path, monkeypatch):
         return Outcome(code, captured.out, captured.err)
 
     yield run
+    limits.restore_original_limits()
     torch.set_num_threads(threads)
 
 

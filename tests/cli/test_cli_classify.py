@@ -49,6 +49,10 @@ def test_a_folder_in_and_a_run_folder_out(tvgnn, folder, tmp_path):
     test = [row for row in rows if row["part"] == "test"]
     assert len(test) == metrics["n_test"] == 5
     assert metrics["test_accuracy"] == pytest.approx(np.mean([row["label"] == row["predicted"] for row in test]))
+    assert [one["file"] for one in metrics["inputs"]] == [
+        f"SHAPES_{kind}.txt" for kind in ("A", "graph_indicator", "graph_labels")
+    ]
+    assert {len(one["sha256"]) for one in metrics["inputs"]} == {64}
     assert metrics["notes"], "the cap of the one-hot degrees is recorded"
     assert TVGraphClassifier.load(run).classes_.tolist() == [0, 1]
     shown = tvgnn("report", "run")

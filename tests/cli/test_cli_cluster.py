@@ -4,12 +4,14 @@ import csv
 import gzip
 import json
 import re
+from hashlib import sha256
 
 import networkx as nx
 import numpy as np
 import pytest
 import scipy.io
 import scipy.sparse as sp
+import torch
 from cli_cases import SMALL, clique_edges
 
 import tvgnn as package
@@ -61,6 +63,10 @@ def test_a_run_folder_holds_every_result_under_the_callers_ids(tvgnn, files):
                 "cut_fraction": pytest.approx(1 / 21), "threads": 1, "device": "cpu"}  # fmt: skip
     assert {key: metrics[key] for key in expected} == expected
     assert metrics["loss"] == pytest.approx(0.785 * metrics["total_variation"] + 0.514 * metrics["balance"], abs=1e-5)
+    assert metrics["inputs"] == [
+        {"role": role, "file": f"{role}.csv", "sha256": sha256((files / f"{role}.csv").read_bytes()).hexdigest()}
+        for role in ("edges", "features", "labels")
+    ]
     assert metrics["versions"]["tvgnn"] == package.__version__
     assert set(metrics["versions"]) == {"tvgnn", "torch", "numpy", "python"}
     assert metrics["peak_rss_bytes"] > 10**7
@@ -315,6 +321,22 @@ def test_an_existing_folder_is_refused_and_replaced_on_request(tvgnn, files):
     (files / "mine/thesis.tex").write_text("years of work")
     assert tvgnn(*arguments[: -len(SMALL) - 1], "mine", *SMALL, "--overwrite").code == 2
     assert (files / "mine/thesis.tex").read_text() == "years of work"
+
+
+def test_threads_are_limited_while_the_graph_is_made(tvgnn, files, monkeypatch):
+    from threadpoolctl import threadpool_info
+
+    found = []
+
+    def stop(*arguments):
+        found.append((torch.get_num_threads(), {pool["num_threads"] for pool in threadpool_info()}))
+        raise ValueError("read")
+
+    monkeypatch.setattr("tvgnn.cli.graph_input.GraphInput.read", stop)
+    torch.set_num_threads(2)
+    for command in ("cluster", "sweep"):
+        assert tvgnn(command, "--features", "features.csv", "-k", "2", "--threads", "1").error == "error: read"
+    assert found == [(1, {1})] * 2
 
 
 def test_overwriting_never_deletes_inputs_or_outputs(tvgnn, files, monkeypatch):

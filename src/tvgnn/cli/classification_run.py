@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +26,13 @@ def summary(graphs: Sequence[Graph]) -> list[str]:
 
 
 def run_classification(
-    folder: Path, estimator: TVGraphClassifier, graphs: Sequence[Graph], name: str, seed: int, test_fraction: float
+    folder: Path,
+    estimator: TVGraphClassifier,
+    graphs: Sequence[Graph],
+    name: str,
+    seed: int,
+    test_fraction: float,
+    inputs: Sequence[Mapping[str, str]] = (),
 ) -> dict[str, Any]:
     """Split, train, measure, and write every file of a run folder; returns what ``metrics.json`` holds.
 
@@ -44,6 +50,8 @@ def run_classification(
         Seed of the split.
     test_fraction : float
         Part of the graphs that is never trained on.
+    inputs : sequence of mapping
+        Files that were read, see `tvgnn.io.run_input.input_hashes`.
 
     Raises
     ------
@@ -92,6 +100,7 @@ def run_classification(
         "threads": torch.get_num_threads(),
         "versions": versions(),
         "commit": git_commit(),
+        **({"inputs": list(inputs)} if inputs else {}),
         "notes": summary(graphs),
     }
     write_metrics(folder / METRICS_FILE, metrics)

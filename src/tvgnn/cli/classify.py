@@ -119,7 +119,9 @@ def classify(
     from tvgnn.estimators.classification import TVGraphClassifier
     from tvgnn.estimators.graph_presets import GRAPH_PRESETS
     from tvgnn.io.run_folder import run_folder
+    from tvgnn.io.run_input import input_hashes
 
+    set_threads(threads)
     most = _MAX_DEGREE if max_degree is None else max_degree
     if dataset is not None:
         name = dataset.lower()
@@ -128,10 +130,10 @@ def classify(
     else:
         name = str(data and data.resolve().stem)
         graphs = read_tu_folder(str(data), features=features.value, max_degree=most)
+    inputs = input_hashes({} if data is None else {"data": data})
     by_degree = any(note.startswith("features: degree") for note in summary(graphs))
     limits = Effect("--max-degree", max_degree is not None, by_degree, "limits one-hot degrees")
     refuse_unused([limits], f"the features of {name} are others (--features {features.value})")
-    set_threads(threads)
     own = name.removesuffix("-small")
     estimator = TVGraphClassifier(
         pooling.value,
@@ -155,7 +157,7 @@ def classify(
             say("note", note)
     target = out or Path("runs") / f"{name}-{pooling.value}-seed{seed}"
     with run_folder(target, overwrite=overwrite, used=[data]) as folder:
-        metrics = run_classification(folder, estimator, graphs, name, seed, test_fraction)
+        metrics = run_classification(folder, estimator, graphs, name, seed, test_fraction, inputs)
     if not quiet:
         from rich.console import Console
 

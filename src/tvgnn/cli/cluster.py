@@ -51,11 +51,14 @@ def cluster(
     from tvgnn.estimators.presets import preset_without_name
     from tvgnn.io.new_files import new_file
     from tvgnn.io.run_folder import run_folder
+    from tvgnn.io.run_input import input_hashes
     from tvgnn.ops._backends import resolve_device
 
     if preset is None:
         preset = "paper" if source.dataset is not None else preset_without_name(model.parameters())
+    set_threads(model.threads)
     given = source.read(preset, model.scaling)
+    inputs = input_hashes(source.files())
     classes = given.graph.num_classes
     if n_clusters is None and not classes:
         raise ValueError("expected the number of clusters, got no known classes to count; pass -k")
@@ -63,7 +66,6 @@ def cluster(
     given.check_n_clusters(k)
     given = source.for_clusters(given, k)
     name, graph = given.name, given.graph
-    set_threads(model.threads)
     resolve_device(model.device)
     notes = graph_notes(graph.report)
     if not quiet:
@@ -79,7 +81,7 @@ def cluster(
     )
     context = source.context(given)
     target = out or Path("runs") / f"{name}-k{k}-seed{seed}"
-    used = [*source.files(), write_h5ad]
+    used = [*source.files().values(), write_h5ad]
     with run_folder(target, overwrite=overwrite, used=used) as folder, new_file(write_h5ad) as file:
         messages = fit(estimator, graph)
         found = choice_notes(estimator, given.feature_names)
@@ -87,9 +89,9 @@ def cluster(
             for note in found:
                 say("note", note)
         estimator.set_params(**source.neighbors.parameters())  # the saved model says how its graph was made
-        metrics = run_metrics(estimator, dataset=name, seed=seed, notes=[*notes, *messages, *found])
+        metrics = run_metrics(estimator, dataset=name, seed=seed, notes=[*notes, *messages, *found], inputs=inputs)
         write_run(folder, estimator, metrics, context)
-        source.remember(folder, given)
+        source.remember(folder, given, inputs)
         if file is not None:
             source.h5ad.write(file, given.adata, estimator)
     if not quiet:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
@@ -182,9 +183,10 @@ class GraphInput:
     def _joins_neighbors(self) -> bool:
         return self.dataset is None and self.edges is None and self.h5ad.h5ad is None
 
-    def files(self) -> list[Path]:
-        """Return the files that were named."""
-        return [path for path in (self.edges, self.features, self.labels, self.h5ad.h5ad) if path is not None]
+    def files(self) -> dict[str, Path]:
+        """Return the files that were named, by their options."""
+        named = {"edges": self.edges, "features": self.features, "labels": self.labels, "h5ad": self.h5ad.h5ad}
+        return {role: path for role, path in named.items() if path is not None}
 
     def read(self, preset: str = "paper", feature_norm: str | None = "auto") -> ReadGraph:
         """Read it.
@@ -229,16 +231,20 @@ class GraphInput:
         dataset = self.dataset if self.structural_features is None else None
         return run_context(given.graph, dataset, given.feature_names)
 
-    def remember(self, folder: Path, given: ReadGraph) -> None:
-        """Note in a run folder which GraphML, GEXF or AnnData file was read, so that results can be added to it."""
+    def remember(self, folder: Path, given: ReadGraph, hashes: Sequence[Mapping[str, str]]) -> None:
+        """Note in a run folder which GraphML, GEXF or AnnData file was read, so that results can be added to it.
+
+        ``hashes`` are those of `tvgnn.io.run_input.input_hashes`.
+        """
         from tvgnn.io._text import text_suffix
         from tvgnn.io.network_files import NETWORK_SUFFIXES
         from tvgnn.io.run_input import write_input
 
+        sha256 = {one["role"]: one["sha256"] for one in hashes}
         if self.h5ad.h5ad is not None:
-            write_input(folder, self.h5ad.h5ad, self.h5ad.settings(given.adata))
+            write_input(folder, self.h5ad.h5ad, self.h5ad.settings(given.adata), sha256=sha256["h5ad"])
         elif self.edges is not None and text_suffix(self.edges) in NETWORK_SUFFIXES:
-            write_input(folder, self.edges)
+            write_input(folder, self.edges, sha256=sha256["edges"])
 
     def _attributes(self) -> list[str] | None:
         names = self.node_attributes

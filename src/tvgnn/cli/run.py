@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -41,7 +41,9 @@ def say(kind: str, message: str) -> None:
 
 
 def set_threads(threads: int | None) -> None:
-    """Use this many CPU threads; None leaves torch's own choice.
+    """Use this many CPU threads, also for neighbours and linear algebra; None leaves each library's own choice.
+
+    Libraries that are loaded later are not limited, so scikit-learn is loaded here.
 
     Raises
     ------
@@ -50,12 +52,14 @@ def set_threads(threads: int | None) -> None:
     """
     if threads is None:
         return
-    import torch
-
     cores = os.cpu_count() or 1
     if threads > cores:
         raise ValueError(f"expected --threads to be at most {cores}, the cores of this machine, got {threads}")
-    torch.set_num_threads(threads)
+    import sklearn.neighbors  # noqa: F401  # for its threads, see above
+
+    from tvgnn.experiments.process import use_threads
+
+    use_threads(threads)
 
 
 def pool_workers(
@@ -146,7 +150,14 @@ def told_warnings() -> Iterator[list[str]]:
         say("warning", message)
 
 
-def run_metrics(estimator: TVClustering, *, dataset: str, seed: int, notes: Sequence[str] = ()) -> dict[str, Any]:
+def run_metrics(
+    estimator: TVClustering,
+    *,
+    dataset: str,
+    seed: int,
+    notes: Sequence[str] = (),
+    inputs: Sequence[Mapping[str, str]] = (),
+) -> dict[str, Any]:
     """Return the contents of ``metrics.json`` for a fitted estimator.
 
     Parameters
@@ -159,6 +170,8 @@ def run_metrics(estimator: TVClustering, *, dataset: str, seed: int, notes: Sequ
         Seed of the run.
     notes : sequence of str
         What a reader should know about the data and the result.
+    inputs : sequence of mapping
+        Files that were read, see `tvgnn.io.run_input.input_hashes`.
     """
     import torch
 
@@ -189,6 +202,7 @@ def run_metrics(estimator: TVClustering, *, dataset: str, seed: int, notes: Sequ
         "threads": torch.get_num_threads(),
         "versions": versions(),
         "commit": git_commit(),
+        **({"inputs": list(inputs)} if inputs else {}),
         "notes": list(notes),
     }
 

@@ -63,14 +63,17 @@ def sweep(
     ks = _numbers(n_clusters)
     from tvgnn.cli.environment import git_commit, peak_rss_bytes, versions
     from tvgnn.cli.progress import print_tables, run_progress
-    from tvgnn.cli.run import graph_notes, pool_workers, say, told_warnings
+    from tvgnn.cli.run import graph_notes, pool_workers, say, set_threads, told_warnings
     from tvgnn.experiments.clustering import ClusteringEnvironment
     from tvgnn.experiments.sweep import run_sweep
     from tvgnn.experiments.sweep_jobs import GivenGraph, sweep_jobs
+    from tvgnn.io.run_input import input_hashes
     from tvgnn.ops._backends import resolve_device
 
     workers = pool_workers(jobs, threads=model.threads)
+    set_threads(model.threads)
     read = source.read(preset, model.scaling)
+    inputs = input_hashes(source.files())
     read.check_n_clusters(ks[-1])
     read = source.for_clusters(read, ks[-1])  # all K share one graph
     name, graph = read.name, read.graph
@@ -92,7 +95,8 @@ def sweep(
         result = run_sweep(
             plan, target, environment, workers=workers, consensus=consensus, on_start=start, on_record=tell
         )
-    _write(target, name, graph, result, {"consensus": consensus, "seeds": seeds, **plan[0].settings})
+    settings = {"consensus": consensus, "seeds": seeds, **plan[0].settings}
+    _write(target, name, graph, result, settings, inputs)
     if not quiet:
         from tvgnn.report.sweep_table import sweep_table
 
@@ -127,7 +131,14 @@ def _span(text: str) -> range | None:
     return range(first, last + 1, step) if 1 <= first <= last and step >= 1 else None
 
 
-def _write(target: Path, name: str, graph: Graph, result: SweepResult, settings: dict[str, Any]) -> None:
+def _write(
+    target: Path,
+    name: str,
+    graph: Graph,
+    result: SweepResult,
+    settings: dict[str, Any],
+    inputs: list[dict[str, str]],
+) -> None:
     """Write every file beside its place and then rename it: none is ever half-written."""
     from tvgnn.io.run_folder import write_metrics
     from tvgnn.metrics import cluster_sizes
@@ -146,6 +157,8 @@ def _write(target: Path, name: str, graph: Graph, result: SweepResult, settings:
         _write_csv(new / "labels.csv", header, zip(graph.node_ids, *columns, strict=True))
         summary: dict[str, Any] = {"dataset": name, "n_clusters": result.n_clusters, "reason": result.reason}
         summary |= {"random_modularity": result.random_modularity, "settings": settings, "rows": rows}
+        if inputs:
+            summary["inputs"] = inputs
         write_metrics(new / "sweep.json", summary)
         for ending in _FORMATS:
             save_figure(figure, new / f"sweep.{ending}")

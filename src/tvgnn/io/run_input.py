@@ -1,4 +1,4 @@
-"""Which file a run read, for what is written back into a copy of it."""
+"""Which files a run read: to tell whether another run had the same, and for what is written back into a copy."""
 
 import hashlib
 import json
@@ -9,7 +9,7 @@ from typing import Any
 
 from tvgnn.errors import DataError
 
-__all__ = ["INPUT_FILE", "RunInput", "read_input", "write_input"]
+__all__ = ["INPUT_FILE", "RunInput", "input_hashes", "read_input", "write_input"]
 
 INPUT_FILE = "input.json"
 
@@ -48,8 +48,44 @@ class RunInput:
         return self.path
 
 
-def write_input(folder: str | Path, path: str | Path, settings: Mapping[str, Any] | None = None) -> None:
-    """Note in a run folder which file was clustered.
+def input_hashes(files: Mapping[str, Path]) -> list[dict[str, str]]:
+    """Return what ``metrics.json`` says of the files that a run reads.
+
+    Parameters
+    ----------
+    files
+        By what they were named for, such as ``edges``. Of a folder each file in it counts.
+
+    Returns
+    -------
+    list of dict
+        ``role``, ``file`` (its name) and ``sha256`` of its content, 64 hexadecimal digits.
+
+    Raises
+    ------
+    DataError
+        A file cannot be read.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "edges.csv"
+    >>> _ = path.write_text("0,1")
+    >>> (edges,) = input_hashes({"edges": path})
+    >>> edges["role"], edges["file"], edges["sha256"][:8]
+    ('edges', 'edges.csv', '83b97b85')
+    """
+    return [
+        {"role": role, "file": file.name, "sha256": _digest(file)}
+        for role, path in files.items()
+        for file in (sorted(one for one in path.iterdir() if one.is_file()) if path.is_dir() else (path,))
+    ]
+
+
+def write_input(
+    folder: str | Path, path: str | Path, settings: Mapping[str, Any] | None = None, *, sha256: str | None = None
+) -> None:
+    """Note in a run folder which file was clustered; ``sha256`` is that of its content, computed where it is None.
 
     Examples
     --------
@@ -61,7 +97,7 @@ def write_input(folder: str | Path, path: str | Path, settings: Mapping[str, Any
     'graph.gexf'
     """
     file = Path(path).resolve()
-    record = {"path": str(file), "sha256": _digest(file), "settings": dict(settings or {})}
+    record = {"path": str(file), "sha256": sha256 or _digest(file), "settings": dict(settings or {})}
     text = json.dumps(record, indent=2, allow_nan=False)
     (Path(folder) / INPUT_FILE).write_text(text + "\n", encoding="utf-8")
 
@@ -85,5 +121,8 @@ def read_input(folder: str | Path) -> RunInput | None:
 
 
 def _digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read: {error.strerror or error}") from None
