@@ -368,3 +368,26 @@ def test_numbers_of_rows_are_no_ends(tmp_path):
     (tmp_path / "e.csv").write_text("Unnamed: 0,who,whom\n3,ann,bob\n8,bob,cid\n")
     edges = read_edges(tmp_path / "e.csv")
     assert (edges.source, edges.target, edges.notes) == (["ann", "bob"], ["bob", "cid"], ())
+
+
+@pytest.mark.parametrize(
+    "text", ["ann -> bob\nbob -> cid\n", "0 -> 47\n1 -> 5\n", "a,--,b\nb,--,c\n", "a <-> b\nb <-> c\n"]
+)
+def test_arrows_are_no_nodes(tmp_path, text):
+    (tmp_path / "e.txt").write_text(text)
+    with pytest.raises(DataError, match=r"line 1: expected two node ids, got '(->|--|<->)' between them; take it out"):
+        read_edges(tmp_path / "e.txt")
+
+
+@pytest.mark.parametrize(("text", "told"), [
+    ("0,0,47\n1,0,7\n2,3,42\n", True),
+    ("1 a 4\n2 b 7\n3 a 2\n", True),
+    ("0,0,4.5\n1,0,7\n2,3,42\n", False),
+    ("0,1,1\n1,2,1\n3,0,1\n", False),
+    ("row,source,target\n0,0,47\n1,0,7\n2,3,42\n", False),
+    ("0,5\n1,5\n2,6\n", False),
+])  # fmt: skip
+def test_a_first_column_that_counts_the_rows_is_told(tmp_path, text, told):
+    (tmp_path / "e.csv").write_text(text)
+    notes = [note for note in read_edges(tmp_path / "e.csv").notes if "counts the rows" in note]
+    assert len(notes) == told

@@ -1,5 +1,6 @@
 """Edge lists in text files."""
 
+import re
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -12,6 +13,7 @@ import numpy.typing as npt
 
 from tvgnn.errors import DataError
 from tvgnn.io._cells import is_name, is_number
+from tvgnn.io._delimiters import SAMPLE_ROWS
 from tvgnn.io._edge_columns import LARGEST_WEIGHT, Columns, bad_weight, choose_columns, judge
 from tvgnn.io._table import TextTable, open_table
 from tvgnn.io._text import IdCache, open_bytes, open_text
@@ -20,6 +22,8 @@ from tvgnn.wording import setting
 __all__ = ["EdgeTable", "read_edges", "unknown_row"]
 
 _CHUNK = 1 << 24
+_ARROW = re.compile(r"<?[-=]{1,2}>|<[-=]{1,2}|--")
+_LEAST_COUNTED = 3  # rows; of fewer it is likely by chance
 
 
 @dataclass(frozen=True)
@@ -99,10 +103,37 @@ def read_edges(
             "separate them by tabs, commas, semicolons or blanks, or name another delimiter, such as "
             f"{setting('delimiter', '|')}"
         )
+    _refuse_arrows(table)
     columns = choose_columns(table, weight_column)
     edges = _read_integers(table, columns) or _read_any(table, columns, doubtful=header is None)
     notes = table.note("an edge", f"pass {setting('header', True)}", f"pass {setting('header', False)}")
-    return replace(edges, notes=(*notes, *columns.notes))
+    return replace(edges, notes=(*notes, *columns.notes, *_counted_note(edges, columns)))
+
+
+def _refuse_arrows(table: TextTable) -> None:
+    """Refuse lines like ``ann -> bob``, whose arrow would be a node of its own."""
+    rows = [fields for _, fields in islice(table.rows(), SAMPLE_ROWS)]
+    if table.width > 2 and all(_ARROW.fullmatch(fields[1].strip()) for fields in rows):
+        raise DataError(
+            f"{table.path}, line {table.skip + 1}: expected two node ids, got {rows[0][1]!r} between them; take "
+            "it out of every line"
+        )
+
+
+def _counted_note(edges: EdgeTable, columns: Columns) -> tuple[str, ...]:
+    """Tell where the first of three columns without names counts the rows: the weights are rather targets then."""
+    table, weight, n = edges.table, edges.weight, len(edges.source)
+    if table.header is not None or table.width != 3 or columns.source != 0 or weight is None or n < _LEAST_COUNTED:
+        return ()
+    first = edges.source[0]
+    if first not in (0, 1) or edges.source[-1] != first + n - 1:
+        return ()
+    if not np.array_equal(edges.source, np.arange(first, first + n)) or not np.array_equal(weight, np.round(weight)):
+        return ()
+    return (
+        f"the first column of {table.path.name} counts the rows and was read as source, the third as weight; if it "
+        "only numbers the rows, put the header row,source,target above it, with the delimiter of the file",
+    )
 
 
 def _read_integers(table: TextTable, columns: Columns) -> EdgeTable | None:
