@@ -9,6 +9,7 @@ import scipy.sparse as sp
 
 from tvgnn.errors import DataError, MemoryLimitError
 from tvgnn.io._arrays import read_array, read_matrix
+from tvgnn.io.graph_files import read_graph
 from tvgnn.io.node_tables import read_features, read_labels
 
 
@@ -209,6 +210,23 @@ def test_labels_are_found_beside_numbers_of_rows(write, text):
     assert table.notes[0].startswith(BY_NAME)
 
 
+@pytest.mark.parametrize(("text", "names"), [
+    ("id,a,b\nx,True,1\ny,False,2\n", ["a", "b"]),
+    ("x,TRUE,1\ny, FALSE,2\n", None),
+    ("x\ttrue\t1\ny\tfalse\t2\n", None),
+    ("a,b,id\nTrue,1,x\nFalse,2,y\n", ["a", "b"]),
+])  # fmt: skip
+def test_true_and_false_are_numbers(write, text, names):
+    table = read_features(write(text))
+    assert (table.node_ids, table.names, table.values.tolist()) == (("x", "y"), names, [[1, 1], [0, 2]])
+
+
+def test_a_word_beside_true_is_still_refused(write):
+    with pytest.raises(DataError, match="line 2, column 'b': expected a number, got 'truely'"):
+        read_features(write("id,a,b\nx,True,truely\n"))
+    assert read_features(write("x,True,False\ny,False,True\n")).values.tolist() == [[1, 0], [0, 1]]
+
+
 def test_labels_keep_a_first_row_that_is_no_name(write):
     assert read_labels(write("a,3\n8,4\n9,5\n")).node_ids == ("a", 8, 9)
     assert read_labels(write("007,x\n8,y\n9,z\n")).node_ids == ("007", 8, 9)
@@ -291,6 +309,35 @@ def test_more_than_five_missing_rows_are_cut_short(write):
 # arrays
 
 
+@pytest.mark.parametrize("kind", ["csr", "csc", "coo", "bsr", "dia"])
+def test_sparse_files_of_every_format(tmp_path, kind):
+    dense = np.diag([1.0, 2, 3, 4]) + np.diag([5.0, 0, 7], 1)
+    sp.save_npz(tmp_path / "x.npz", getattr(sp, f"{kind}_array")(dense))
+    found = read_features(tmp_path / "x.npz").values
+    assert (found.format, found.nnz, found.toarray().tolist()) == ("csr", 6, dense.tolist())
+    sp.save_npz(tmp_path / "e.npz", getattr(sp, f"{kind}_array")(dense + dense.T))
+    graph = read_graph(tmp_path / "e.npz")
+    assert (graph.num_edges, graph.report.num_zero_weights) == (2, 0)
+
+
+@pytest.mark.parametrize(("kind", "part", "value"), [
+    ("bsr", "indices", np.array([0, 9], np.int32)), ("bsr", "data", np.ones(4)), ("dia", "offsets", np.array([0, 0])),
+    ("dia", "offsets", np.array([0.5, 1])), ("dia", "data", np.ones(3)),
+    ("bsr", "indptr", np.array([0, 9, 2], np.int32)),
+])  # fmt: skip
+def test_damaged_blocks_and_diagonals_are_refused(tmp_path, kind, part, value):
+    dense = np.diag([1.0, 2, 3, 4]) + np.diag([5.0, 0, 7], 1)
+    matrix = (
+        sp.bsr_array(np.kron(np.eye(2), np.ones((2, 2))), blocksize=(2, 2)) if kind == "bsr" else sp.dia_array(dense)
+    )
+    sp.save_npz(tmp_path / "x.npz", matrix)
+    with np.load(tmp_path / "x.npz") as arrays:
+        parts = {**arrays, part: value}
+    np.savez(tmp_path / "x.npz", **parts)
+    with pytest.raises(DataError, match=r"not a valid|expected integers"):
+        read_features(tmp_path / "x.npz")
+
+
 def test_array_files_are_in_node_order(tmp_path, write):
     values = np.arange(6.0).reshape(3, 2)
     np.save(tmp_path / "x.npy", values)
@@ -353,7 +400,7 @@ def csr_parts(**changes):
     (archive(**csr_parts(indptr=np.array([0.0, 1, 2]))), "expected integers"),
     (archive(**csr_parts(shape=np.array([2, 2, 2]))), "shape of a matrix"),
     (archive(**csr_parts(shape=np.array([-1, 2]))), "shape of a matrix"),
-    (archive(**csr_parts(format=np.array(b"dok"))), "format csr, csc or coo"),
+    (archive(**csr_parts(format=np.array(b"dok"))), "format csr, csc, coo, bsr or dia"),
     (archive(a=npy(np.ones(2)), b=npy(np.ones(2))), r"got \['a', 'b'\]"),
     (archive(data=npy(np.array([None], dtype=object))), "array 'data': holds Python objects"),
     (archive(data=forged((10**12,))), "header announces"),

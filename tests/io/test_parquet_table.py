@@ -79,3 +79,12 @@ def test_the_missing_extra_is_named(files, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(DataError, match=r"pip install 'tvgnn\[parquet\]'"):
         read_edges(files / "edges.parquet")
+
+
+def test_truth_is_a_number_of_features_and_a_word_of_labels(tmp_path):
+    frame = pd.DataFrame({"id": ["a", "b"], "flag": [True, False]})
+    frame.assign(size=[1.5, 2]).to_parquet(tmp_path / "x.parquet", index=False)
+    frame.to_parquet(tmp_path / "y.parquet", index=False)
+    graph = read_nodes(tmp_path / "x.parquet", tmp_path / "y.parquet")
+    assert graph.x.tolist() == [[1, 1.5], [0, 2]]
+    assert graph.class_names == ("False", "True")

@@ -18,7 +18,8 @@ from tvgnn.io.machine_memory import check_file_fits
 
 __all__ = ["read_array", "read_matrix"]
 
-_SPARSE_KEYS = {"csr": ("indptr", "indices"), "csc": ("indptr", "indices"), "coo": ("row", "col")}
+_COMPRESSED = {"csr": sp.csr_array, "csc": sp.csc_array, "bsr": sp.bsr_array}
+_SPARSE_KEYS = {**dict.fromkeys(_COMPRESSED, ("indptr", "indices")), "coo": ("row", "col"), "dia": ("offsets",)}
 _HEADER_READERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
 
 
@@ -95,7 +96,7 @@ def _as_sparse(parts: dict[str, npt.NDArray[Any]], path: Path) -> Any:
     keys = _SPARSE_KEYS.get(kind, ())
     if not keys or not {"data", "shape", *keys} <= parts.keys():
         raise DataError(
-            f"{path}: expected the keys of scipy.sparse.save_npz (format csr, csc or coo) or a single array, "
+            f"{path}: expected the keys of scipy.sparse.save_npz (format csr, csc, coo, bsr or dia) or a single array, "
             f"got {sorted(parts)}"
         )
     if any(parts[key].dtype.kind not in "iu" for key in ("shape", *keys)):
@@ -107,9 +108,13 @@ def _as_sparse(parts: dict[str, npt.NDArray[Any]], path: Path) -> Any:
     try:
         if kind == "coo":
             return sp.coo_array((parts["data"], (parts["row"], parts["col"])), shape=shape)
-        make = sp.csr_array if kind == "csr" else sp.csc_array
-        matrix = make((parts["data"], parts["indices"], parts["indptr"]), shape=shape)
+        if kind == "dia":
+            return sp.csr_array(sp.dia_array((parts["data"], parts["offsets"]), shape=shape))
+        matrix = _COMPRESSED[kind]((parts["data"], parts["indices"], parts["indptr"]), shape=shape)
         matrix.check_format(full_check=True)  # compiled code would follow a wrong index out of the array
     except (ValueError, IndexError, TypeError) as error:
         raise DataError(f"{path}: not a valid {kind} matrix: {error}") from None
+    if kind == "bsr":
+        matrix = sp.csr_array(matrix)
+        matrix.eliminate_zeros()  # which fill the blocks
     return matrix

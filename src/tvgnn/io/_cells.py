@@ -9,6 +9,7 @@ __all__ = [
     "is_missing_mark",
     "is_name",
     "is_number",
+    "is_truth",
     "looks_numeric",
     "remedy",
     "shown",
@@ -28,6 +29,11 @@ _NO_NUMBERS_BUT_LABELS = frozenset(("-", "--", ".", "nd"))  # classes + and -, s
 def is_number(text: str) -> bool:
     """Say whether ``text`` is a number with a decimal point, blanks around it, NaN and infinities included."""
     return _NUMBER.fullmatch(text.strip()) is not None
+
+
+def is_truth(text: str) -> bool:
+    """Say whether ``text`` is true or false, as pandas and R write dummies."""
+    return text.strip().lower() in ("true", "false")
 
 
 def looks_numeric(text: str) -> bool:
@@ -59,6 +65,7 @@ def is_name(text: str) -> bool:
         any(letter.isalpha() for letter in stripped)
         and not is_missing_mark(stripped)
         and not is_number(stripped)
+        and not is_truth(stripped)
         and _STARTS_WITH_DIGIT.match(stripped) is None
     )
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import ClassVar
 
-from tvgnn.io._cells import is_number
+from tvgnn.io._cells import is_number, is_truth
 from tvgnn.io._delimiters import SAMPLE_ROWS
 from tvgnn.io._table import TextTable
 from tvgnn.io._text import is_integer
@@ -100,7 +100,7 @@ def _id_column(names: Sequence[str], columns: Sequence[Sequence[str]], value_nam
     first = plain[0]
     if first in SURE_ID_NAMES or first in NODE_LIKE_NAMES:
         return 0
-    if not all(map(is_number, columns[0])) and first not in value_names:
+    if not all(is_number(cell) or is_truth(cell) for cell in columns[0]) and first not in value_names:
         return 0  # text is no value of features
     sure = next((plain.index(name) for name in SURE_ID_NAMES if name in plain), None)
     if sure is not None:

@@ -1,5 +1,6 @@
 """Features and labels of nodes, keyed by node id in text files or in node order in array files."""
 
+import re
 from collections.abc import Container, Hashable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
@@ -11,7 +12,7 @@ import scipy.sparse as sp
 from tvgnn.errors import DataError
 from tvgnn.graph.column_moments import sufficient_dtype
 from tvgnn.io._arrays import read_array, read_matrix
-from tvgnn.io._cells import is_missing_mark, is_name, is_number, remedy, shown
+from tvgnn.io._cells import is_missing_mark, is_name, is_number, is_truth, remedy, shown
 from tvgnn.io._id_column import ID_NAMES, NODE_LIKE_NAMES, SURE_ID_NAMES, ChosenColumns, ids_first, plain_name
 from tvgnn.io._node_table import NodeTable
 from tvgnn.io._table import TextTable, Verdict, open_table
@@ -34,7 +35,8 @@ def read_features(
         Text (CSV, TSV, semicolons, blanks; plain or gzip) with the node id in the first column and numbers in all
         others, rows in any order; or ``.npy``, ``.npz``, ``.mtx`` with one row per node, in node order. A column named
         ``node_id`` or ``id`` holds the ids wherever it stands, unless the first one holds text or is named so, too;
-        numbers of rows without a name, as pandas and R write them beside it, are left out. Notes tell of both.
+        numbers of rows without a name, as pandas and R write them beside it, are left out. Notes tell of both. True and
+        false are 1 and 0.
     delimiter, header
         As in :func:`tvgnn.io.edges.read_edges`; text only.
     dtype
@@ -179,7 +181,7 @@ def _judge_features(rows: list[list[str]]) -> Verdict:
     """Say whether the first row holds names: of the id, or in place of all numbers, or of most and of other ids."""
     first, others = rows[0], rows[1:]
     cells = first[1:]
-    numbers = sum(map(is_number, cells))
+    numbers = sum(is_number(cell) or is_truth(cell) for cell in cells)
     decimals = any(is_number(cell) and not is_integer(cell) for cell in cells)
     if plain_name(first[0]) in ID_NAMES:
         return Verdict(bool(first[0]) or not decimals, sure=not decimals)
@@ -202,6 +204,9 @@ def _judge_features(rows: list[list[str]]) -> Verdict:
 
 _BETWEEN = "\x1f"  # cells hold commas and blanks; this sign was made to stand between them
 
+_TRUTH = re.compile("true|false", re.IGNORECASE)
+_NUMBER_OF_TRUTH = {"true": "1", "false": "0"}
+
 
 def _without_ids(table: TextTable, ids: list[int | str]) -> Iterator[str]:
     """Yield the numbers of each row for NumPy's parser and keep the id aside."""
@@ -209,6 +214,8 @@ def _without_ids(table: TextTable, ids: list[int | str]) -> Iterator[str]:
     for line, fields in table.rows():
         ids.append(cache[fields[0]])
         row = _BETWEEN.join(fields[1:])
+        if _TRUTH.search(row):
+            row = _BETWEEN.join(_NUMBER_OF_TRUTH.get(cell.strip().lower(), cell) for cell in fields[1:])
         if row.count(_BETWEEN) != table.width - 2:
             raise DataError(f"{table.path}, line {line}: expected numbers, got a control character (unit separator)")
         yield row if row.strip() else "missing"  # the parser would skip an empty line
@@ -225,7 +232,7 @@ def _check_header(table: TextTable) -> None:
 def _explain(table: TextTable, error: Exception) -> DataError:
     for line, fields in table.rows():
         for column, cell in enumerate(fields[1:], 1):
-            if not is_number(cell):
+            if not is_number(cell) and not is_truth(cell):
                 hint = remedy(cell)
                 if table.header is None and line == table.skip + 1 and is_name(cell):
                     hint += "; where this line holds names, begin it with node_id"
