@@ -18,6 +18,7 @@ from tvgnn.records import RunRecord, compact, read_records
 from tvgnn.report.classification_statistics import Summary, blocks, summarize, welch
 from tvgnn.report.classification_table import classification_tables, markdown
 from tvgnn.report.paper_figures import ACCURACY, DATASET_TITLES, METHOD_TITLES, P_VALUES
+from tvgnn.report.times_table import classification_time_rows
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE, RECORDS = DOCS / "results.md", DOCS / "records" / "classification.jsonl"
@@ -130,6 +131,25 @@ def test_datasets_follow_in_the_order_of_the_paper_and_absent_pairs_are_dashes()
     text = markdown([*runs([0.5], "proteins"), *runs([0.6], "mutag", "dmon")])
     assert text.index("| MUTAG |") < text.index("| PROTEINS |")
     assert row(text, "MUTAG")[1:3] == ["-", "60.0"]
+
+
+def test_datasets_of_others_follow_those_of_the_paper():
+    text = markdown([*runs([0.7] * 15, "zoo"), *runs([0.8] * 15, "aids"), *runs([0.9] * 15, "dd")])
+    titles = [line.split("|")[1].strip() for line in text.splitlines() if line.startswith("| ")]
+    assert [title for title in titles if title in ("zoo", "aids", DATASET_TITLES["dd"])] == [
+        DATASET_TITLES["dd"], "aids", "zoo",
+    ]  # fmt: skip
+    assert "--datasets dd,aids,zoo --methods tvgnn" in text
+    alone = markdown(runs([0.7] * 15, "zoo"))
+    assert "Repeat with `tvgnn benchmark classification --datasets zoo --methods tvgnn" in alone
+    times = classification_time_rows([*runs([0.7], "zoo"), *runs([0.9], "dd")])
+    assert [cells[0].text for cells in times if cells[0].text != "paper"][1:] == [DATASET_TITLES["dd"], "zoo"]
+
+
+def test_what_is_not_known_of_a_measurement_is_not_named():
+    text = markdown(runs([0.7], threads=None, device=None, versions={}, commit=None, date=""))
+    assert "Measured" not in text
+    assert "\nEpochs and seconds are medians.\n" in text
 
 
 def test_failures_are_told_and_do_not_enter():

@@ -226,5 +226,6 @@ def _measured(part: _Part, records: Sequence[Any]) -> str:
     title, rows = part
     failures = [f"{one.method} on {one.dataset} failed: {one.error}." for one in records if not one.finished]
     notes = dict.fromkeys(note for one in records if _is_a_time_alone(one) for note in one.notes)
-    lines = [*(plain(text) for text in (*failures, *notes)), f"Measured: {provenance(records)}."]
+    known = provenance(records)
+    lines = [*(plain(text) for text in (*failures, *notes)), *([f"Measured: {known}."] if known else [])]
     return f"### {plain(title)}\n\n{markdown_table(rows)}\n\n" + "\n".join(f"{line}  " for line in lines)

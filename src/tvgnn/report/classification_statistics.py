@@ -78,8 +78,8 @@ def blocks(records: Iterable[RunRecord]) -> list[Block]:
     groups: dict[str, list[RunRecord]] = {}
     for record in latest(records):
         groups.setdefault(json.dumps(record.settings, sort_keys=True), []).append(record)
-    ordered = sorted(groups.items(), key=lambda item: (-len(item[1]), item[0]))
-    return [Block(json.loads(settings), tuple(group), _summaries(group)) for settings, group in ordered]
+    largest_first = sorted(groups.items(), key=lambda item: (-len(item[1]), item[0]))
+    return [Block(json.loads(settings), tuple(group), _summaries(group)) for settings, group in largest_first]
 
 
 def summarize(records: Sequence[RunRecord]) -> Summary:

@@ -10,7 +10,7 @@ from rich.table import Table
 from tvgnn.records import RunRecord
 from tvgnn.report.cells import MISSING, Cell, markdown_table, plain, rich_table
 from tvgnn.report.classification_statistics import Block, Summary, blocks, welch
-from tvgnn.report.paper_figures import ACCURACY, DATASET_TITLES, METHOD_TITLES, P_VALUES
+from tvgnn.report.paper_figures import ACCURACY, DATASET_TITLES, METHOD_TITLES, P_VALUES, in_table_order
 from tvgnn.report.provenance import provenance
 
 __all__ = ["classification_tables", "markdown"]
@@ -39,7 +39,7 @@ def markdown(records: Iterable[RunRecord]) -> str:
             "\n".join(
                 [
                     *_remarks(block),
-                    f"Measured: {provenance(block.records)}; epochs and seconds are medians.",
+                    _measured(block),
                     f"Repeat with {_commands(block)}.",
                 ]
             )
@@ -63,8 +63,9 @@ def classification_tables(records: Iterable[RunRecord]) -> list[Table]:
 
 def _rows(block: Block) -> Iterator[list[Cell]]:
     """Yield the header, then five lines a dataset."""
-    methods = [name for name in METHOD_TITLES if any(name in row for row in block.summaries.values())]
-    yield [Cell(text) for text in ("accuracy in %", *(METHOD_TITLES[name] for name in methods), _P, _AS_PAPER)]
+    methods = in_table_order({name for row in block.summaries.values() for name in row}, METHOD_TITLES)
+    titles = (METHOD_TITLES.get(name, name) for name in methods)
+    yield [Cell(text) for text in ("accuracy in %", *titles, _P, _AS_PAPER)]
     for dataset, row in block.summaries.items():
         best = sorted(row, key=lambda name: -row[name].mean)[:2]
         rank = {name: place for place, name in enumerate(best, start=1)} if len(row) > 1 else {}
@@ -128,18 +129,25 @@ def _remarks(block: Block) -> Iterator[str]:
         yield plain(f"{title} failed {times}: {errors[-1]}.")
 
 
+def _measured(block: Block) -> str:
+    known = provenance(block.records)
+    return f"Measured: {known}; epochs and seconds are medians." if known else "Epochs and seconds are medians."
+
+
 def _commands(block: Block) -> str:
     """One command for all pairs of dataset and method with the same folds and runs."""
     made: dict[tuple[str, str], set[tuple[int, int]]] = {}
     for record in block.records:
         made.setdefault((record.dataset, record.method), set()).add((record.fold, record.run))
     methods_of: dict[tuple[str, str], list[str]] = {}
-    for dataset, method in ((one, other) for one in _ordered(made, 0) for other in _ordered(made, 1)):
+    datasets = in_table_order({dataset for dataset, _ in made}, DATASET_TITLES)
+    methods = in_table_order({method for _, method in made}, METHOD_TITLES)
+    for dataset, method in ((one, other) for one in datasets for other in methods):
         if (dataset, method) in made:
             methods_of.setdefault((dataset, _extent(made[dataset, method])), []).append(method)
     datasets_of: dict[tuple[str, str], list[str]] = {}
-    for (dataset, extent), methods in methods_of.items():
-        named = "all" if methods == list(METHOD_TITLES) else ",".join(methods)
+    for (dataset, extent), own in methods_of.items():
+        named = "all" if own == list(METHOD_TITLES) else ",".join(own)
         datasets_of.setdefault((named, extent), []).append(dataset)
     shared = [
         option
@@ -148,8 +156,8 @@ def _commands(block: Block) -> str:
         for option in (f"--{name.replace('_', '-')}", str(block.settings[name]))
     ]
     commands = [
-        [*_PROGRAM, "--datasets", ",".join(datasets), "--methods", methods, "--out", "DIR", *shared, *extent.split()]
-        for (methods, extent), datasets in datasets_of.items()
+        [*_PROGRAM, "--datasets", ",".join(sets), "--methods", named, "--out", "DIR", *shared, *extent.split()]
+        for (named, extent), sets in datasets_of.items()
     ]
     return ", ".join(f"`{shlex.join(command)}`" for command in commands)
 
@@ -159,9 +167,3 @@ def _extent(made: set[tuple[int, int]]) -> str:
     folds, runs = sorted({fold for fold, _ in made}), 1 + max(run for _, run in made)
     options = [] if len(folds) == _FOLDS else ["--folds", ",".join(map(str, folds))]
     return " ".join(options if runs == _RUNS else [*options, "--runs", str(runs)])
-
-
-def _ordered(pairs: Iterable[tuple[str, str]], place: int) -> list[str]:
-    """Datasets or methods in the order of the tables."""
-    found = {pair[place] for pair in pairs}
-    return [name for name in (METHOD_TITLES if place else DATASET_TITLES) if name in found]

@@ -14,6 +14,7 @@ from tvgnn.report.paper_figures import (
     METHOD_TITLES,
     MS_PER_EPOCH,
     SECONDS_PER_EPOCH,
+    in_table_order,
 )
 
 __all__ = ["classification_time_rows", "clustering_time_rows"]
@@ -51,7 +52,8 @@ def classification_time_rows(records: Iterable[RunRecord]) -> list[list[Cell]]:
     for record in records:
         if record.seconds_per_epoch is not None:
             found.setdefault(record.dataset, {}).setdefault(record.method, []).append(record.seconds_per_epoch)
-    return _rows("s an epoch", found, SECONDS_PER_EPOCH, DATASET_TITLES, METHOD_TITLES, 2)
+    titles = {name: DATASET_TITLES.get(name, name) for name in in_table_order(found, DATASET_TITLES)}
+    return _rows("s an epoch", found, SECONDS_PER_EPOCH, titles, METHOD_TITLES, 2)
 
 
 def _rows(
