@@ -110,6 +110,22 @@ def test_a_graphml_file_gets_the_clusters_added(tvgnn, tmp_path, graphml):
     assert nx.read_gexf(tmp_path / "r.gexf").edges["p 0", "p 1"]["since"] == 1900
 
 
+def test_what_the_result_is_made_of_is_never_overwritten(tvgnn, tmp_path, graphml):
+    clustered, labels = (tmp_path / "in.graphml").read_bytes(), (tmp_path / "out/labels.csv").read_bytes()
+    for option in ((), ("--plain",), ("--coarsened",)):
+        refused = tvgnn("export", "out", "r.graphml", "./in.graphml", "--overwrite", *option)
+        assert refused.error.endswith(
+            "in.graphml: is the file that was clustered and is not overwritten; choose another name"
+        )
+    assert "is a file of the run" in tvgnn("export", "out", "out/labels.csv", "--overwrite").error
+    (tmp_path / "in.graphml").rename(tmp_path / "copy.graphml")
+    given = ("export", "out", "copy.graphml", "--overwrite", "--source", "copy.graphml")
+    assert "is the file that was clustered" in tvgnn(*given).error
+    assert (tmp_path / "copy.graphml").read_bytes() == clustered
+    assert (tmp_path / "out/labels.csv").read_bytes() == labels
+    assert not (tmp_path / "r.graphml").exists()
+
+
 def test_a_clustered_file_that_changed_or_is_gone(tvgnn, tmp_path, graphml):
     (tmp_path / "in.graphml").rename(tmp_path / "moved.graphml")
     gone = tvgnn("export", "out", "r.graphml")

@@ -73,6 +73,7 @@ def export(
     if plain and source is not None:
         raise ValueError("expected --source FILE or --plain, got both; leave one of them out")
     result = _Result(run_dir, source, plain, assignments)
+    result.refuse_to_replace(files)
     with ExitStack() as stack:  # no file appears unless all can be written
         places = [Path(str(stack.enter_context(new_file(file, overwrite=overwrite)))) for file in files]
         for place in places:
@@ -97,7 +98,7 @@ class _Result:
             raise ValueError(f"{run_dir}: expected a clustering, got a classification, which has no clusters")
         self.estimator: TVClustering = TVClustering.load(run_dir)
         self.context: RunContext = read_context(run_dir)
-        self.source, self.plain = source, plain
+        self.run_dir, self.source, self.plain = run_dir, source, plain
         self.input = read_input(run_dir)
         self.graph = self.estimator.graph_
         if self.context.y is not None and self.context.class_names is not None:
@@ -106,6 +107,25 @@ class _Result:
         self.noted: set[str] = set()
         self.confidence = self.estimator.assignments_.max(axis=1)
         self.assignments = self.estimator.assignments_ if with_assignments else None
+
+    def refuse_to_replace(self, files: list[Path]) -> None:
+        """Refuse to write over what the result is made of: the run's own files, and the file that was clustered.
+
+        Raises
+        ------
+        ValueError
+            One of ``files`` is such a file.
+        """
+        from tvgnn.io.run_folder import RUN_FILES
+
+        clustered = None if self.input is None else self.input.path
+        read = {path.resolve() for path in (self.source, clustered) if path is not None}
+        for file in files:
+            final = file.resolve()
+            if final in read:
+                raise ValueError(f"{file}: is the file that was clustered and is not overwritten; choose another name")
+            if final.parent == self.run_dir.resolve() and final.name in RUN_FILES:
+                raise ValueError(f"{file}: is a file of the run and is not overwritten; choose another name")
 
     def write(self, path: Path) -> None:
         """Write the nodes."""
