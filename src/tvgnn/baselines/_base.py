@@ -16,6 +16,7 @@ from threadpoolctl import threadpool_limits
 
 from tvgnn.errors import ClusteringWarning, GraphError, TrainingError
 from tvgnn.graph.graph import Graph
+from tvgnn.training.fitting import fitting
 
 __all__ = ["EmbeddingClusterer", "GraphClusterer", "Labels", "at_least", "numbered_by_size", "seed_from"]
 
@@ -39,7 +40,7 @@ class GraphClusterer(ClusterMixin, BaseEstimator, ABC):
     n_clusters_found_: int
 
     def fit(self, graph: Graph, y: Any = None) -> Self:
-        """Cluster the nodes of a graph.
+        """Cluster the nodes of a graph; where this fails, what an earlier fit left stays whole.
 
         Parameters:
             graph: N nodes, with features where the method reads them; several components and isolated nodes are fine.
@@ -65,8 +66,9 @@ class GraphClusterer(ClusterMixin, BaseEstimator, ABC):
                 "; ask for fewer clusters"
             )
         self._check()
-        self._fit(graph, check_random_state(self.random_state))
-        self.n_clusters_found_ = int(np.unique(self.labels_).size)
+        with fitting(self):
+            self._fit(graph, check_random_state(self.random_state))
+            self.n_clusters_found_ = int(np.unique(self.labels_).size)
         if self.n_clusters_found_ < self.n_clusters:
             warnings.warn(
                 f"asked for {self.n_clusters} clusters, {self.n_clusters_found_} are in use; ask for fewer clusters or "

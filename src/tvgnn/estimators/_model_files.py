@@ -17,6 +17,7 @@ from safetensors.torch import load_file, save_file
 from tvgnn.errors import DataError
 from tvgnn.io.new_files import whole_file
 from tvgnn.ops._backends import resolve_device
+from tvgnn.training.fitting import default_torch
 
 __all__ = ["device_here", "expect", "known", "plain", "read_model", "write_model"]
 
@@ -36,6 +37,7 @@ def write_model(folder: str | os.PathLike[str], arrays: Arrays, description: dic
     _replace(path / "model.json", lambda temporary: Path(temporary).write_text(text, encoding="utf-8"))
 
 
+@default_torch()
 def read_model(
     folder: str | os.PathLike[str],
     model_format: int,

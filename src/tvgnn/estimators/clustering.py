@@ -14,7 +14,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from tvgnn.estimators import persistence
 from tvgnn.estimators.inference import infer, store_results
-from tvgnn.estimators.inputs import checked_rows, given_graph, neighbor_settings, refuse_graph_making
+from tvgnn.estimators.inputs import (
+    checked_rows,
+    given_graph,
+    neighbor_settings,
+    refuse_adjacency_as_labels,
+    refuse_graph_making,
+)
 from tvgnn.estimators.plans import expected_bytes, prepare, train_network
 from tvgnn.estimators.presets import SETTINGS, check_options, positive_integer, resolve_parameters
 from tvgnn.graph.features import StructuralKind
@@ -22,6 +28,7 @@ from tvgnn.graph.graph import Graph
 from tvgnn.graph.knn.join import with_neighbor_edges
 from tvgnn.ops import select_backend
 from tvgnn.ops._backends import resolve_device
+from tvgnn.training.fitting import default_torch, fitting
 from tvgnn.training.memory_estimate import check_memory, parse_bytes, readable
 
 __all__ = ["TVClustering"]
@@ -203,14 +210,14 @@ class TVClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         self.max_memory = max_memory
 
     def fit(self, X: Any, y: Any = None, *, adjacency: Any = None) -> Self:
-        """Train on a graph.
+        """Train on a graph; where this fails or is interrupted, what an earlier fit left stays whole.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features), or tvgnn.Graph
             Features, or a graph that carries them or for which ``features`` chooses; None with an adjacency alone.
         y : ignored
-            Labels are never looked at.
+            Labels are never looked at; a matrix that is an adjacency is refused.
         adjacency : sparse matrix or array of shape (n_samples, n_samples), default=None
             Weights of the edges; made symmetric. Without it each row is joined to its ``n_neighbors`` nearest.
 
@@ -221,8 +228,8 @@ class TVClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         Raises
         ------
         ValueError
-            A parameter is out of range or has no effect with this preset or input, ``n_clusters > n_samples``, or X and
-            adjacency do not fit.
+            A parameter is out of range or has no effect with this preset or input, ``n_clusters > n_samples``, X and
+            adjacency do not fit, or an adjacency is given as y.
         GraphError
             X holds no features or is not valid; names the row or edge.
         TrainingError
@@ -237,6 +244,11 @@ class TVClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
             features, or knows nothing of some nodes, from which no edges lead to any features.
 
         """
+        refuse_adjacency_as_labels(y)
+        with fitting(self):
+            return self._fit(X, adjacency)
+
+    def _fit(self, X: Any, adjacency: Any) -> Self:
         start = time.perf_counter()
         parameters = resolve_parameters(self.preset, {name: getattr(self, name) for name in SETTINGS})
         check_options(self.preset, memory=self.memory, precision=self.precision)
@@ -304,6 +316,10 @@ class TVClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         """
         return infer(self, X)[1]
 
+    def fit_predict(self, X: Any, y: Any = None, **fit_params: Any) -> np.ndarray:
+        """Fit and return ``labels_``."""
+        return self.fit(X, y, **fit_params).labels_
+
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> np.ndarray:
         """Fit and return ``embedding_``."""
         return self.fit(X, y, **fit_params).embedding_
@@ -311,7 +327,8 @@ class TVClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
     def save(self, folder: str | os.PathLike[str]) -> None:
         """Write ``model.safetensors`` and ``model.json`` into a folder, the training graph included."""
         check_is_fitted(self)
-        persistence.save(self, folder)
+        with default_torch():
+            persistence.save(self, folder)
 
     @classmethod
     def load(cls, folder: str | os.PathLike[str]) -> Self:
@@ -346,6 +363,8 @@ class TVClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         graph = given_graph(X, adjacency, self.features, positive_integer("n_clusters", self.n_clusters))
         if graph is not None:
             self.n_features_in_ = graph.num_features
+            if hasattr(self, "feature_names_in_"):  # of an earlier fit on a data frame
+                del self.feature_names_in_
             return graph
         x = checked_rows(self, X, reset=True)
         self._check_n_clusters(x.shape[0])

@@ -30,6 +30,7 @@ from tvgnn.models.graph_network import KEEPING_NODES, POOLINGS, GraphNetwork, Gr
 from tvgnn.ops import select_backend
 from tvgnn.ops._backends import resolve_device
 from tvgnn.training.batches import BatchTraining, BatchTrainingResult, batches_of_similar_size, train_on_batches
+from tvgnn.training.fitting import default_torch, fitting
 from tvgnn.training.progress import EpochProgress
 from tvgnn.training.seeding import torch_seeded
 from tvgnn.training.threads import threads_worth_waking
@@ -127,12 +128,8 @@ class GraphEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             A loss is not finite; names the epoch.
 
         """
-        before = dict(vars(self))
-        try:
+        with fitting(self):
             return self._fit(graphs, y, validation)
-        except BaseException:  # Ctrl-C too: what an earlier fit left stays whole, a first fit leaves nothing
-            self.__dict__ = before
-            raise
 
     def _fit(self, graphs: Any, y: Any, validation: Any) -> Self:
         start = time.perf_counter()
@@ -242,7 +239,8 @@ class GraphEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     def save(self, folder: str | os.PathLike[str]) -> None:
         """Write ``model.safetensors`` and ``model.json`` into a folder; the training graphs are not among them."""
         check_is_fitted(self)
-        graph_persistence.save(self, folder)
+        with default_torch():
+            graph_persistence.save(self, folder)
 
     @classmethod
     def load(cls, folder: str | os.PathLike[str]) -> Self:
@@ -337,6 +335,7 @@ class GraphEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         first = max(1, math.ceil(self.ratio * nodes))
         return first, max(1, math.ceil(self.ratio * first))
 
+    @default_torch()
     @torch.no_grad()
     def _infer(self, graphs: Any, compute: Any) -> npt.NDArray[np.float32]:
         """Rows that ``compute`` gives for a batch, in the order of ``graphs``."""

@@ -17,6 +17,7 @@ from tvgnn.estimators.numbering import largest_first
 from tvgnn.graph.feature_tensor import with_chosen_features
 from tvgnn.graph.graph import Graph
 from tvgnn.losses import asymmetric_norm_loss, total_variation_loss
+from tvgnn.training.fitting import default_torch
 
 if TYPE_CHECKING:
     from tvgnn.estimators.clustering import TVClustering
@@ -66,10 +67,10 @@ def store_results(estimator: TVClustering, inputs: NetworkInputs, result: Traini
     estimator.ms_per_epoch_ = 1000 * result.seconds / max(result.n_iter, 1)  # 0: k-means is left as it is
     origin = estimator.choices_.get("features_made_of")
     if origin == "identity":
-        warnings.warn(_APART, ClusteringWarning, stacklevel=3)
+        warnings.warn(_APART, ClusteringWarning, stacklevel=4)
     if estimator.choices_.get("over_edges") is False and origin != "degrees":
         found = f"edges join nodes as good as at random, so they were left aside; {_BY_EDGES}"
-        warnings.warn(found, ClusteringWarning, stacklevel=3)
+        warnings.warn(found, ClusteringWarning, stacklevel=4)
     unknown, nodes = estimator.choices_.get("nothing_known", 0), estimator.labels_.size
     if unknown > _UNKNOWN * nodes:
         aside = estimator.choices_.get("over_edges") is False
@@ -80,7 +81,7 @@ def store_results(estimator: TVClustering, inputs: NetworkInputs, result: Traini
             f"{unknown} of {nodes} nodes have {why}; all are in the cluster of the mean node, which says nothing about "
             "them; leave them out, or add features or edges"
         )
-        warnings.warn(found, ClusteringWarning, stacklevel=3)
+        warnings.warn(found, ClusteringWarning, stacklevel=4)
     if estimator.n_clusters_found_ < estimator.n_clusters:
         remedy = "ask for fewer" if estimator.preset == "quality" else "try the preset quality, or more n_init"
         batch_size = estimator.batch_size
@@ -90,9 +91,10 @@ def store_results(estimator: TVClustering, inputs: NetworkInputs, result: Traini
         if agreement is not None and agreement < _UNSHARED:
             remedy += f". Neighbours hardly agree in their features: {_BY_EDGES}"
         found = f"{estimator.n_clusters_found_} of the {estimator.n_clusters} clusters asked for are in use; {remedy}"
-        warnings.warn(found, ClusteringWarning, stacklevel=3)
+        warnings.warn(found, ClusteringWarning, stacklevel=4)
 
 
+@default_torch()
 def infer(estimator: TVClustering, X: Any) -> tuple[np.ndarray, np.ndarray]:
     """Assignments and embedding of rows or of a graph."""
     check_is_fitted(estimator)

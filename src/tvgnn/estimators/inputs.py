@@ -36,6 +36,7 @@ __all__ = [
     "given_graph",
     "joined",
     "neighbor_settings",
+    "refuse_adjacency_as_labels",
     "refuse_graph_making",
 ]
 
@@ -106,6 +107,25 @@ def refuse_graph_making(parameters: Mapping[str, Any]) -> None:
                 f"expected {setting(name, default)} where a graph is given, got {value!r}, which makes a "
                 "graph of rows; leave it out, or pass the features without a graph"
             )
+
+
+def refuse_adjacency_as_labels(y: Any) -> None:
+    """Refuse a graph or an adjacency where scikit-learn has labels, which are never looked at.
+
+    Raises:
+        ValueError: y is a `Graph`, a graph of networkx, or a square matrix of two or more nodes.
+
+    """
+    shape = tuple(getattr(y, "shape", ()))
+    if isinstance(y, list | tuple) and y:
+        shape = (len(y), *np.shape(y[0])[:1])
+    square = len(shape) == 2 and shape[0] == shape[1] > 1
+    if square or hasattr(y, "edges") or isinstance(y, Graph):
+        what = f"a matrix of {shape[0]} x {shape[1]}" if square else f"a {type(y).__name__}"
+        raise ValueError(
+            f"expected labels, which are never looked at, or nothing as the second argument y, got {what}; pass an "
+            "adjacency by its name: fit(X, adjacency=...)"
+        )
 
 
 def given_graph(X: Any, adjacency: Any, features: StructuralKind | None, n_clusters: int = 1) -> Graph | None:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 from torch import nn
+from torch.nn.utils import skip_init
 
 from tvgnn.estimators.quality.candidates import Candidate, best_candidate
 from tvgnn.estimators.quality.directions import Directions
@@ -139,7 +140,8 @@ class _EncoderRun:
     def member(self, found: _Search) -> Member:
         """The candidate with a head, refined."""
         candidate = found.candidate
-        head = nn.Linear(candidate.embedding.shape[1], self.inputs.n_clusters, device=self.inputs.device)
+        # without initial weights, which are overwritten and would be drawn from the caller's random numbers
+        head = skip_init(nn.Linear, candidate.embedding.shape[1], self.inputs.n_clusters, device=self.inputs.device)
         soft_kmeans(head, candidate.embedding, candidate.centers, candidate.labels)
         embedding = torch.from_numpy(candidate.embedding).to(self.inputs.device)
         judged, kept = refined(self.inputs, self.components.information, head, embedding, self.random)[1:3]
