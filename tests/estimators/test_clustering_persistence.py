@@ -5,6 +5,7 @@ import warnings
 from importlib.metadata import version
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 import torch
@@ -12,7 +13,7 @@ from cliques import BLOCKS, CLIQUES, small
 from safetensors.torch import load_file, save_file
 from sklearn.base import clone
 
-from tvgnn import Graph, TVClustering
+from tvgnn import Graph, TVClustering, TVGraphClassifier
 from tvgnn.errors import (
     ClusteringWarning,
     DataError,
@@ -207,3 +208,88 @@ class TestPersistence:
             model.fit(graph).save(tmp_path)
         for fitted in (model, TVClustering.load(tmp_path)):
             assert np.array_equal(fitted.transform(blobs), model.embedding_)
+
+    def test_names_of_columns_are_checked_after_loading_too(self, blobs, tmp_path):
+        frame = pd.DataFrame(blobs, columns=list("abc"))
+        model = small(3, n_neighbors=5).fit(frame)
+        model.save(tmp_path)
+        loaded = TVClustering.load(tmp_path)
+        assert loaded.feature_names_in_.tolist() == ["a", "b", "c"]
+        assert np.array_equal(loaded.predict(frame), model.labels_)
+        with pytest.raises(ValueError, match="feature names should match"):
+            loaded.predict(frame[["c", "b", "a"]])
+        description = json.loads((tmp_path / "model.json").read_text())
+        del description["feature_names_in"]  # as in files of earlier versions
+        (tmp_path / "model.json").write_text(json.dumps(description))
+        assert not hasattr(TVClustering.load(tmp_path), "feature_names_in_")
+        (tmp_path / "model.json").write_text(json.dumps(description | {"feature_names_in": ["a", "b"]}))
+        with pytest.raises(DataError, match="damaged: expected number of feature_names_in to be 3, got 2"):
+            TVClustering.load(tmp_path)
+
+    @pytest.mark.parametrize("ids", [
+        [(0, i) for i in range(10)], [i + 0.5 for i in range(10)], [("a", (i, 1.5)) for i in range(10)],
+        np.arange(10.0), np.arange(10)[::-1], ["a", 1, 2.5, (3,), "1", 7, 8, 9, 10, 11],
+    ])  # fmt: skip
+    def test_the_whole_graph_is_kept(self, ids, tmp_path):
+        entries = sp.coo_array(CLIQUES)
+        rows, columns = np.append(entries.coords[0], 0), np.append(entries.coords[1], 7)  # one direction only
+        graph = Graph.from_edge_index(
+            [rows, columns], x=BLOCKS, y=[None, "cat", *["dog"] * 8], node_ids=ids
+        ).with_label((1.5, 2))
+        assert graph.report.notes
+        small().fit(graph).save(tmp_path)
+        kept = TVClustering.load(tmp_path).graph_
+        assert list(kept.node_ids) == list(graph.node_ids)
+        assert [type(one) for one in kept.node_ids] == [type(one) for one in graph.node_ids]
+        assert (kept.y.tolist(), kept.class_names, kept.label) == (graph.y.tolist(), graph.class_names, graph.label)
+        assert kept.report == graph.report
+        assert not kept.y.flags.writeable
+
+    def test_ids_that_cannot_be_kept_are_said(self, tmp_path):
+        graph = Graph.from_scipy(CLIQUES, x=BLOCKS, node_ids=[b"%d" % i for i in range(10)], y=["a"] * 10)
+        model = small().fit(graph)
+        with pytest.warns(UserWarning, match=r"node ids of type bytes cannot be saved.*has 0, 1") as warned:
+            model.save(tmp_path)
+        assert warned[0].filename == __file__
+        assert list(TVClustering.load(tmp_path).graph_.node_ids) == list(range(10))
+
+    @pytest.mark.parametrize(("key", "value"), [
+        ("num_nodes", 10**13), ("class_names", ["a"]), ("class_names", 3), ("report", {}), ("report", 1),
+        ("node_ids", ["a"]),
+    ])  # fmt: skip
+    def test_damage_of_the_graph_takes_no_memory(self, key, value, tmp_path):
+        small().fit(Graph.from_scipy(CLIQUES, x=BLOCKS, y=list("aabbccaabb"))).save(tmp_path)
+        description = json.loads((tmp_path / "model.json").read_text())
+        (tmp_path / "model.json").write_text(json.dumps(description | {key: value}))
+        with pytest.raises(DataError, match="damaged"):
+            TVClustering.load(tmp_path)
+
+    @pytest.mark.parametrize("pointers", [{-1: 10**13}, {0: 5}, {3: 10**9}, {3: -1}])
+    def test_pointers_that_do_not_fit_take_no_memory(self, pointers, fitted, tmp_path):
+        fitted.save(tmp_path)
+        arrays = load_file(tmp_path / "model.safetensors")
+        indptr = arrays["graph.indptr"].long()
+        for place, value in pointers.items():
+            indptr[place] = value
+        save_file(arrays | {"graph.indptr": indptr}, tmp_path / "model.safetensors")
+        with pytest.raises(DataError, match="damaged"):
+            TVClustering.load(tmp_path)
+
+    @pytest.mark.parametrize("later", [{"preset": "paper"}, {"features": "spectral"}, {"precision": "bfloat16"}])
+    def test_a_model_is_saved_with_the_parameters_of_its_fit(self, later, blobs, tmp_path):
+        model = TVClustering(3, preset="quality", n_init=1, random_state=0).fit(blobs)
+        given = model.get_params()
+        model.set_params(**later).save(tmp_path / "first")
+        loaded = TVClustering.load(tmp_path / "first")
+        assert loaded.get_params() == given
+        assert np.array_equal(loaded.predict(blobs), model.labels_)
+        loaded.set_params(**later).save(tmp_path / "second")
+        assert TVClustering.load(tmp_path / "second").get_params() == given
+
+
+def test_classifiers_are_saved_with_the_parameters_of_their_fit(blobs, tmp_path):
+    graphs = [Graph.from_features(blobs[i : i + 5], 2).with_label(i % 2) for i in range(0, 50, 5)]
+    model = TVGraphClassifier(max_epochs=1, hidden_channels=8, random_state=0).fit(graphs)
+    given = model.get_params()
+    model.set_params(pooling="mincut", hidden_channels=4).save(tmp_path)
+    assert TVGraphClassifier.load(tmp_path).get_params() == given

@@ -19,7 +19,7 @@ from tvgnn.io.new_files import whole_file
 from tvgnn.ops._backends import resolve_device
 from tvgnn.training.fitting import default_torch
 
-__all__ = ["device_here", "expect", "known", "plain", "read_model", "write_model"]
+__all__ = ["device_here", "expect", "fitted_parameters", "known", "plain", "read_model", "write_model"]
 
 Estimator = TypeVar("Estimator")
 Arrays = dict[str, torch.Tensor]
@@ -106,6 +106,12 @@ def known(description: dict[str, Any], part: str, names: Iterable[str]) -> dict[
     if unknown:
         raise ValueError(f"unknown {part}: {', '.join(unknown)}")
     return given
+
+
+def fitted_parameters(estimator: Any) -> dict[str, Any]:
+    """Parameters of the fit, without what ``set_params`` has changed since, which the network knows nothing of."""
+    given: dict[str, Any] = estimator.get_params(deep=False)
+    return {**given, **getattr(estimator, "_fitted_parameters", {})}  # pickles of earlier versions have none
 
 
 def _writer(description: dict[str, Any]) -> str:

@@ -285,6 +285,7 @@ class TVClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
             precision=self.precision,
         )
         store_results(self, inputs, result)
+        self._fitted_parameters = self.get_params(deep=False)
         self.fit_seconds_ = time.perf_counter() - start
         return self
 
@@ -325,7 +326,16 @@ class TVClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         return self.fit(X, y, **fit_params).embedding_
 
     def save(self, folder: str | os.PathLike[str]) -> None:
-        """Write ``model.safetensors`` and ``model.json`` into a folder, the training graph included."""
+        """Write ``model.safetensors`` and ``model.json`` into a folder, the training graph included.
+
+        Parameters are those of the fit, whatever ``set_params`` has changed since.
+
+        Warns
+        -----
+        UserWarning
+            Ids of nodes or names of classes are neither numbers nor text nor tuples of them, and are not kept.
+
+        """
         check_is_fitted(self)
         with default_torch():
             persistence.save(self, folder)

@@ -163,6 +163,7 @@ class GraphEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         self.n_iter_, self.best_epoch_ = len(result.loss_history), result.best_epoch
         self.stopped_early_ = result.stopped_early
         self.seconds_per_epoch_ = result.seconds_per_epoch
+        self._fitted_parameters = self.get_params(deep=False)
         self.fit_seconds_ = time.perf_counter() - start
         return self
 
@@ -237,7 +238,10 @@ class GraphEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         return self._infer(graphs, lambda batch: self.model_.embed(batch)[0])
 
     def save(self, folder: str | os.PathLike[str]) -> None:
-        """Write ``model.safetensors`` and ``model.json`` into a folder; the training graphs are not among them."""
+        """Write ``model.safetensors`` and ``model.json`` into a folder; the training graphs are not among them.
+
+        Parameters are those of the fit, whatever ``set_params`` has changed since.
+        """
         check_is_fitted(self)
         with default_torch():
             graph_persistence.save(self, folder)

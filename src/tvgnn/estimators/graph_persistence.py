@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import torch
 
-from tvgnn.estimators._model_files import device_here, expect, known, plain, read_model, write_model
+from tvgnn.estimators._model_files import (
+    device_here,
+    expect,
+    fitted_parameters,
+    known,
+    plain,
+    read_model,
+    write_model,
+)
 from tvgnn.estimators.graph_inputs import ColumnScaling
 from tvgnn.models.graph_network import KEEPING_NODES, GraphNetwork, GraphNetworkConfig
 
@@ -44,7 +52,7 @@ def save(estimator: GraphEstimator, folder: str | os.PathLike[str]) -> None:
     description = {
         "format": _FORMAT,
         "estimator": type(estimator).__name__,
-        "parameters": {name: _parameter(value) for name, value in estimator.get_params(deep=False).items()},
+        "parameters": {name: _parameter(value) for name, value in fitted_parameters(estimator).items()},
         "config": estimator.model_.config.to_dict(),
         "label_columns": estimator.label_columns_,
         "targets": estimator.described_targets(),
@@ -65,6 +73,7 @@ def load(cls: type[AnyEstimator], folder: str | os.PathLike[str]) -> AnyEstimato
 
 def _rebuild(cls: type[AnyEstimator], description: dict[str, Any], arrays: dict[str, torch.Tensor]) -> AnyEstimator:
     estimator = cls(**_given(known(description, "parameters", inspect.signature(cls).parameters)))
+    estimator._fitted_parameters = estimator.get_params(deep=False)
     given = known(description, "config", GraphNetworkConfig.__dataclass_fields__)
     pairs = {name: tuple(given[name]) for name in ("clusters", "kept") if given.get(name) is not None}
     expect("lengths of clusters and kept", {len(pair) for pair in pairs.values()}, {2})

@@ -10,11 +10,19 @@ import numpy as np
 import scipy.sparse as sp
 import torch
 
-from tvgnn.estimators._model_files import device_here, expect, known, plain, read_model, write_model
+from tvgnn.estimators._graph_files import described_graph, graph_arrays, graph_from
+from tvgnn.estimators._model_files import (
+    device_here,
+    expect,
+    fitted_parameters,
+    known,
+    plain,
+    read_model,
+    write_model,
+)
 from tvgnn.estimators.feature_scaling import FEATURE_NORMS, FeatureScaling
 from tvgnn.estimators.heavy_tails import QUANTILES
 from tvgnn.estimators.quality.preparation import FeaturePreparation, arrays_of_steps, prepared_columns
-from tvgnn.graph.graph import Graph
 from tvgnn.models.node_clustering import NodeClusteringConfig, NodeClusteringModel
 from tvgnn.models.smoothed_clustering import SmoothedClusteringConfig, SmoothedClusteringModel
 
@@ -41,7 +49,7 @@ _SCALARS = {
 def save(estimator: TVClustering, folder: str | os.PathLike[str]) -> None:
     """Write ``model.safetensors`` and ``model.json``; each appears under its name only when it is complete."""
     arrays = {f"model.{name}": value for name, value in estimator.model_.state_dict().items()}
-    arrays |= {f"graph.{name}": value for name, value in _graph_arrays(estimator.graph_).items()}
+    arrays |= {f"graph.{name}": value for name, value in graph_arrays(estimator.graph_).items()}
     for name in ("labels_", "assignments_", "embedding_"):
         arrays[name] = torch.tensor(getattr(estimator, name))
     arrays["loss_history_"] = torch.tensor(estimator.loss_history_, dtype=torch.float64)
@@ -49,17 +57,15 @@ def save(estimator: TVClustering, folder: str | os.PathLike[str]) -> None:
     for name in _SCALING:
         if getattr(scaling, name, None) is not None:
             arrays[f"scaling.{name}"] = torch.tensor(getattr(scaling, name))
-    ids = [key.item() if isinstance(key, np.generic) else key for key in estimator.graph_.node_ids]
-    plain_ids = ids != list(range(len(ids))) and all(type(i) in (str, int) for i in ids)
     description = {
         "format": _FORMAT,
         "estimator": type(estimator).__name__,
-        "parameters": {k: plain(v) for k, v in estimator.get_params(deep=False).items()},
+        "parameters": {k: plain(v) for k, v in fitted_parameters(estimator).items()},
         "config": estimator.model_.config.to_dict(),
         "feature_norm": scaling.kind,
         "n_features_in": estimator.n_features_in_,
-        "num_nodes": estimator.graph_.num_nodes,
-        "node_ids": ids if plain_ids else None,
+        "feature_names_in": [str(name) for name in getattr(estimator, "feature_names_in_", [])] or None,
+        **described_graph(estimator.graph_),
         "loss_terms": estimator.loss_terms_,
         "choices": estimator.choices_,
         "learned": {name: plain(getattr(estimator, name)) for name in _SCALARS},
@@ -82,9 +88,15 @@ def load(cls: type[TVClustering], folder: str | os.PathLike[str]) -> TVClusterin
 
 def _rebuild(cls: type[TVClustering], description: dict[str, Any], arrays: dict[str, torch.Tensor]) -> TVClustering:
     estimator = cls(**known(description, "parameters", inspect.signature(cls).parameters))
-    estimator.graph_ = _graph(arrays, description["num_nodes"], description["node_ids"])
+    estimator._fitted_parameters = estimator.get_params(deep=False)
+    estimator.graph_ = graph_from(arrays, description)
     estimator.n_features_in_ = description["n_features_in"]
     expect("n_features_in", estimator.n_features_in_, estimator.graph_.num_features)
+    names = description.get("feature_names_in")  # files of earlier versions have none
+    if names is not None:
+        expect("types of feature_names_in", {type(name) for name in names}, {str})
+        expect("number of feature_names_in", len(names), estimator.n_features_in_)
+        estimator.feature_names_in_ = np.array(names, dtype=object)
     quality = estimator.preset == "quality"
     kind = SmoothedClusteringConfig if quality else NodeClusteringConfig
     config = kind(**known(description, "config", kind.__dataclass_fields__))
@@ -152,33 +164,3 @@ def _restore_results(
         setattr(estimator, name, kind(description["learned"][name]))
     estimator.device_ = device_here(estimator.device_)
     estimator.model_.to(estimator.device_)
-
-
-def _graph_arrays(graph: Graph) -> dict[str, torch.Tensor]:
-    arrays = {"indptr": torch.tensor(graph.indptr), "indices": torch.tensor(graph.indices)}
-    if graph.is_weighted:
-        arrays["weights"] = torch.tensor(graph.weights)
-    if sp.issparse(graph.x):
-        parts = {"x.data": graph.x.data, "x.indices": graph.x.indices, "x.indptr": graph.x.indptr}
-        arrays |= {name: torch.tensor(part) for name, part in parts.items()}
-        arrays["x.shape"] = torch.tensor(graph.x.shape)
-    else:
-        arrays["x"] = torch.tensor(graph.x)
-    return arrays
-
-
-def _graph(arrays: dict[str, torch.Tensor], num_nodes: int, node_ids: list[Any] | None) -> Graph:
-    part = {k.removeprefix("graph."): v.numpy() for k, v in arrays.items() if k.startswith("graph.")}
-    if "x" in part:
-        x = part["x"]
-    else:
-        x = sp.csr_array((part["x.data"], part["x.indices"], part["x.indptr"]), shape=tuple(part["x.shape"]))
-    rows = np.repeat(np.arange(num_nodes), np.diff(part["indptr"]))
-    return Graph.from_edge_index(
-        np.stack([rows, part["indices"]]),
-        part.get("weights"),
-        num_nodes=num_nodes,
-        x=x,
-        node_ids=node_ids,
-        dtype=x.dtype,
-    )
