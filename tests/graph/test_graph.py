@@ -131,14 +131,35 @@ def test_weight_of_wrong_length_is_refused(weight):
 
 
 def test_sum_of_weights_beyond_float32_names_the_pair():
-    with pytest.raises(GraphError, match="between node 0 and node 1 exceeds float32"):
+    with pytest.raises(GraphError, match="between node 0 and node 1 is too large for float32"):
         Graph.from_edge_index([[0, 0, 1, 1], [1, 1, 0, 0]], [3e38] * 4)
 
 
 def test_halved_weight_that_underflows_is_dropped_not_stored_as_zero():
-    graph = Graph.from_edge_index([[0], [1]], [np.float32(1e-45)])
-    assert graph.num_edges == 0
+    graph = Graph.from_edge_index([[0, 1], [1, 2]], np.float32([1e-45, 1.0]))
+    assert graph.num_edges == 1
     assert graph.report.num_zero_weights == 1
+
+
+def test_a_weight_beyond_float32_is_told_as_it_was_given():
+    with pytest.raises(GraphError, match=r"has weight 1e\+300, which is too large .*divide all weights by the largest"):
+        Graph.from_edge_index([[0, 1], [1, 2]], [1e300, 1.0])
+
+
+@pytest.mark.parametrize("scale", [1e-40, 1e-50, 1e-300])
+def test_weights_that_float32_would_lose_are_divided_by_the_largest(scale):
+    import networkx as nx
+
+    weights = np.array([[0, 1.0, 0], [1.0, 0, 0.5], [0, 0.5, 0]])
+    network = nx.Graph([(0, 1, {"weight": scale}), (1, 2, {"weight": scale / 2})])
+    for graph in (
+        Graph.from_scipy(weights * scale),
+        Graph.from_edges([0, 1], [1, 2], [scale, scale / 2]),
+        Graph.from_edge_index([[0, 1, 1, 2], [1, 0, 2, 1]], np.array([2, 2, 1, 1]) * scale / 2),
+        Graph.from_networkx(network),
+    ):
+        assert np.array_equal(graph.adjacency().toarray(), weights)
+        assert graph.report.notes == (f"weights divided by the largest, {scale:.3g}",)
 
 
 @pytest.mark.parametrize(("edge_index", "message"), [

@@ -26,6 +26,7 @@ from tvgnn.estimators.presets import SETTINGS, check_options, positive_integer, 
 from tvgnn.graph.features import StructuralKind
 from tvgnn.graph.graph import Graph
 from tvgnn.graph.knn.join import with_neighbor_edges
+from tvgnn.graph.weight_scale import weight_scale, with_scaled_weights
 from tvgnn.ops import select_backend
 from tvgnn.ops._backends import resolve_device
 from tvgnn.training.fitting import default_torch, fitting
@@ -267,12 +268,12 @@ class TVClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         check_memory(self.estimated_bytes_, limit, self.memory, encoded=self.preset == "quality")
         if self.verbose and sys.stderr is not None and sys.stderr.isatty():  # as the progress line
             print(f"estimated memory of training: {readable(self.estimated_bytes_)}", file=sys.stderr)
-        self.graph_ = graph
+        self.graph_, self._weight_scale = graph, weight_scale(graph)
         self.device_ = resolve_device(self.device)
         self.backend_ = select_backend(self.backend, self.device_, torch.float32)
         self.model_, inputs, result, self.choices_ = train_network(
             self.preset,
-            graph,
+            with_scaled_weights(graph, self._weight_scale),
             self.feature_scaling_.transform(graph.x),
             k,
             parameters,

@@ -12,11 +12,12 @@ from tvgnn.graph.adjacency import Adjacency
 from tvgnn.graph.feature_tensor import feature_tensor
 from tvgnn.graph.graph import Graph
 from tvgnn.graph.knn import NeighborSettings, nearest_known_rows
+from tvgnn.graph.weight_scale import with_scaled_weights
 
 if TYPE_CHECKING:
     from tvgnn.estimators.clustering import TVClustering
 
-__all__ = ["RowIndex", "adjacency_with_new_rows", "infer_rows"]
+__all__ = ["RowIndex", "adjacency_with_new_rows", "infer_rows", "trained_scale"]
 
 
 def infer_rows(estimator: TVClustering, x: Any, settings: NeighborSettings) -> tuple[np.ndarray, np.ndarray]:
@@ -32,7 +33,8 @@ def infer_rows(estimator: TVClustering, x: Any, settings: NeighborSettings) -> t
     new = np.flatnonzero(known < 0)
     if new.size:
         trained, added = (scaling.transform(part) for part in (graph.x, x[new]))
-        adjacency = adjacency_with_new_rows(graph, trained, added, settings)
+        weighed = with_scaled_weights(graph, trained_scale(estimator))
+        adjacency = adjacency_with_new_rows(weighed, trained, added, settings)
         both = [trained, added]
         features = feature_tensor(sp.vstack(both, "csr") if sp.issparse(x) else np.concatenate(both))
         device = estimator.device_
@@ -40,6 +42,11 @@ def infer_rows(estimator: TVClustering, x: Any, settings: NeighborSettings) -> t
         assignments[new] = new_assignments[graph.num_nodes :].cpu().numpy()
         embedding[new] = new_embedding[graph.num_nodes :].cpu().numpy()
     return assignments, embedding
+
+
+def trained_scale(estimator: TVClustering) -> float:
+    """See `weight_scale`; 1 where an earlier version of the package trained."""
+    return getattr(estimator, "_weight_scale", 1.0)
 
 
 class RowIndex:

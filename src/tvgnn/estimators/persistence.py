@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 import os
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,7 @@ from tvgnn.estimators._model_files import (
 )
 from tvgnn.estimators.feature_scaling import FEATURE_NORMS, FeatureScaling
 from tvgnn.estimators.heavy_tails import QUANTILES
+from tvgnn.estimators.new_rows import trained_scale
 from tvgnn.estimators.quality.preparation import FeaturePreparation, arrays_of_steps, prepared_columns
 from tvgnn.models.node_clustering import NodeClusteringConfig, NodeClusteringModel
 from tvgnn.models.smoothed_clustering import SmoothedClusteringConfig, SmoothedClusteringModel
@@ -66,6 +68,7 @@ def save(estimator: TVClustering, folder: str | os.PathLike[str]) -> None:
         "n_features_in": estimator.n_features_in_,
         "feature_names_in": [str(name) for name in getattr(estimator, "feature_names_in_", [])] or None,
         **described_graph(estimator.graph_),
+        "weight_scale": trained_scale(estimator),
         "loss_terms": estimator.loss_terms_,
         "choices": estimator.choices_,
         "learned": {name: plain(getattr(estimator, name)) for name in _SCALARS},
@@ -90,6 +93,9 @@ def _rebuild(cls: type[TVClustering], description: dict[str, Any], arrays: dict[
     estimator = cls(**known(description, "parameters", inspect.signature(cls).parameters))
     estimator._fitted_parameters = estimator.get_params(deep=False)
     estimator.graph_ = graph_from(arrays, description)
+    estimator._weight_scale = float(description.get("weight_scale", 1.0))  # files of earlier versions have none
+    if not 0 < estimator._weight_scale < math.inf:
+        raise ValueError(f"expected weight_scale to be a positive number, got {estimator._weight_scale}")
     estimator.n_features_in_ = description["n_features_in"]
     expect("n_features_in", estimator.n_features_in_, estimator.graph_.num_features)
     names = description.get("feature_names_in")  # files of earlier versions have none

@@ -37,7 +37,7 @@ class RawGraph:
 
     source: npt.NDArray[Any]
     target: npt.NDArray[Any]
-    weight: npt.NDArray[np.float32] | None = None
+    weight: npt.NDArray[np.floating[Any]] | None = None
     symmetry: Symmetry = "directed"
     num_zero_weights: int = 0
     num_nodes: int | None = None
@@ -81,7 +81,8 @@ def read_edge_index(edge_index: Any, edge_weight: Any = None, **attributes: Any)
     if index.ndim != 2 or index.shape[0] != 2:
         hint = "; pass its transpose" if index.ndim == 2 and index.shape[1] == 2 else ""
         raise GraphError(f"edge_index must have shape (2, edges), got {index.shape}{hint}")
-    weight = None if edge_weight is None else as_edge_weight(edge_weight, index.shape[1])
+    weight, notes = (None, ()) if edge_weight is None else as_edge_weight(edge_weight, index.shape[1])
+    attributes["notes"] = (*attributes.get("notes", ()), *notes)
     return RawGraph(index[0], index[1], weight, **attributes)
 
 
@@ -110,12 +111,15 @@ def read_scipy(adjacency: Any, **attributes: Any) -> RawGraph:
     num_zero_weights = len(weight) - int(np.count_nonzero(keep))
     if num_zero_weights:
         source, target, weight = source[keep], target[keep], weight[keep]
+    notes: tuple[str, ...] = ()
     if weight.dtype == bool or bool((weight == 1).all()):
         weight = None
     else:
-        weight = as_edge_weight(weight, len(source), "adjacency")
+        weight, notes = as_edge_weight(weight, len(source), "adjacency")
     size = matrix.shape[0]
-    return RawGraph(source, target, weight, num_nodes=size, num_zero_weights=num_zero_weights, **attributes)
+    return RawGraph(
+        source, target, weight, num_nodes=size, num_zero_weights=num_zero_weights, notes=notes, **attributes
+    )
 
 
 def read_edge_table(
@@ -130,7 +134,7 @@ def read_edge_table(
     num_edges = len(sources)
     if len(targets) != num_edges:
         raise GraphError(f"source and target must have the same length, got {num_edges} and {len(targets)} rows")
-    values = None if weight is None else as_edge_weight(weight, num_edges, "weight")
+    values, attributes["notes"] = (None, ()) if weight is None else as_edge_weight(weight, num_edges, "weight")
     symmetry: Symmetry = "directed" if directed else "listed"
     integers = isinstance(sources, np.ndarray) and isinstance(targets, np.ndarray)
     ids: Sequence[Hashable]
@@ -238,7 +242,7 @@ def read_networkx(
     edges = list(graph.edges(data=weight if weight is not None else False))
     source = np.fromiter((position[edge[0]] for edge in edges), np.int64, len(edges))
     target = np.fromiter((position[edge[1]] for edge in edges), np.int64, len(edges))
-    values = None
+    values, notes = None, tuple[str, ...]()
     if weight is not None and any(edge[2] is not None for edge in edges):
         missing = [edge[:2] for edge in edges if edge[2] is None]
         if missing:
@@ -246,14 +250,14 @@ def read_networkx(
                 f"edge attribute {weight!r} is missing on {len(missing)} of {len(edges)} edges, first "
                 f"{_first_few(missing)}: set it on all edges, or pass {setting('weight', None)} to ignore it"
             )
-        values = as_edge_weight([edge[2] for edge in edges], len(edges), f"edge attribute {weight!r}")
+        values, notes = as_edge_weight([edge[2] for edge in edges], len(edges), f"edge attribute {weight!r}")
     x = None
     if features is not None:
         names = [features] if isinstance(features, str) else list(features)
         x = np.hstack([_feature_columns(_attribute(graph, name), name) for name in names]) if names else None
     y = None if label is None else _attribute(graph, label)
     symmetry: Symmetry = "directed" if graph.is_directed() else "listed"
-    return RawGraph(source, target, values, symmetry, node_ids=node_ids, x=x, y=y)
+    return RawGraph(source, target, values, symmetry, node_ids=node_ids, x=x, y=y, notes=notes)
 
 
 def _attribute(graph: Any, name: str) -> list[Any]:

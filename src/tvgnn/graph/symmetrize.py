@@ -33,7 +33,7 @@ class SymmetricCSR:
 def symmetrize(
     source: npt.NDArray[Any],
     target: npt.NDArray[Any],
-    weight: npt.NDArray[np.float32] | None,
+    weight: npt.NDArray[np.floating[Any]] | None,
     node_ids: Sequence[Hashable],
     symmetry: Symmetry,
 ) -> SymmetricCSR:
@@ -44,7 +44,7 @@ def symmetrize(
     source, target
         (M,) integer node indices of the entries.
     weight
-        (M,) float32, or None for an unweighted graph.
+        (M,) float32, or None for an unweighted graph; float64 where one is too large for float32.
     node_ids
         The N ids; their number is the number of nodes.
     symmetry
@@ -125,7 +125,10 @@ def _to_float32(matrix: Any, node_ids: Sequence[Hashable]) -> tuple[npt.NDArray[
         first = int(np.argmax(~np.isfinite(data)))
         row = int(np.searchsorted(matrix.indptr, first, side="right")) - 1
         pair = f"{name_node(row, node_ids)} and {name_node(int(matrix.indices[first]), node_ids)}"
-        raise GraphError(f"the summed weight between {pair} exceeds float32: divide the weights by a constant")
+        raise GraphError(
+            f"the summed weight between {pair} is too large for float32: divide all weights by the largest, as only "
+            "their ratios matter"
+        )
     before = int(matrix.nnz)
     if before and data.min() == 0:
         matrix.eliminate_zeros()
@@ -146,13 +149,22 @@ def _check_range(source: npt.NDArray[Any], target: npt.NDArray[Any], num_nodes: 
 
 
 def _check_weights(
-    source: npt.NDArray[Any], target: npt.NDArray[Any], weight: npt.NDArray[np.float32], node_ids: Sequence[Hashable]
+    source: npt.NDArray[Any],
+    target: npt.NDArray[Any],
+    weight: npt.NDArray[np.floating[Any]],
+    node_ids: Sequence[Hashable],
 ) -> None:
     # NaN fails both comparisons
-    if not len(weight) or (weight.min() >= 0 and weight.max() < np.inf):
+    largest = float(np.finfo(np.float32).max)
+    if not len(weight) or (weight.min() >= 0 and weight.max() <= largest):
         return
-    first = int(np.argmax(~((weight >= 0) & (weight < np.inf))))
+    first = int(np.argmax(~((weight >= 0) & (weight <= largest))))
     pair = f"{name_node(int(source[first]), node_ids)} to {name_node(int(target[first]), node_ids)}"
+    if largest < weight[first] < np.inf:
+        raise GraphError(
+            f"edge {first} ({pair}) has weight {weight[first]:g}, which is too large for float32: drop such an edge, "
+            "or divide all weights by the largest, as only their ratios matter"
+        )
     raise GraphError(
         f"edge {first} ({pair}) has weight {weight[first]}: weights must be finite and non-negative; "
         "drop such edges or map them to similarities"

@@ -28,6 +28,8 @@ __all__ = [
     "torch_to_scipy",
 ]
 
+_SMALLEST_WEIGHT = 1e-30  # of the largest: float32 loses digits below 1e-38, and sums of products sooner
+
 Features: TypeAlias = Any
 """Dense ``(N, F)`` array or ``scipy.sparse.csr_array``; scipy ships no types."""
 
@@ -39,7 +41,7 @@ def as_array(value: Any, name: str) -> npt.NDArray[Any]:
         if str(value.dtype) == "torch.bfloat16":  # NumPy has no such type
             value = value.float()
         return np.asarray(value.numpy())
-    if np.ma.is_masked(value):
+    if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):  # arrays of pandas have a mask too
         raise GraphError(f"{name} has masked entries, whose values mean nothing; fill them first, with .filled(value)")
     try:
         array = np.asarray(value)
@@ -94,7 +96,7 @@ def as_features(x: Any, node_ids: Sequence[Hashable], dtype: np.dtype[Any] | Non
     """
     if sp.issparse(x) or "sparse" in str(getattr(x, "layout", "")):
         return _sparse_features(x if sp.issparse(x) else torch_to_scipy(x), node_ids, dtype)
-    array = as_array(x, "x")
+    array = _with_nan_for_na(as_array(x, "x"), x)
     _check_feature_type(array.dtype)
     if array.ndim == 1:
         array = array[:, None]
@@ -260,14 +262,33 @@ def as_indices(values: Any, name: str) -> npt.NDArray[Any]:
     return array
 
 
-def as_edge_weight(weight: Any, num_entries: int, name: str = "edge_weight") -> npt.NDArray[np.float32]:
-    """Return one float32 weight per entry; the values are checked where edges can be named (:mod:`symmetrize`)."""
-    array = as_array(weight, name)
+def as_edge_weight(
+    weight: Any, num_entries: int, name: str = "edge_weight"
+) -> tuple[npt.NDArray[np.floating[Any]], tuple[str, ...]]:
+    """Return one float32 weight per entry, and notes; values are checked where edges can be named (:mod:`symmetrize`).
+
+    Where all are so small that float32 would lose them they are divided by the largest. Where one is too large for
+    float32 they stay float64, so that it can be told.
+    """
+    array = _with_nan_for_na(as_array(weight, name), weight)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.shape != (num_entries,):
         raise GraphError(f"{name} must hold one weight per edge, shape ({num_entries},), got shape {array.shape}")
     if array.size and array.dtype.kind not in "biuf":
         raise GraphError(f"{name} must hold real numbers, got dtype {array.dtype}")
-    with np.errstate(over="ignore"):
-        return array.astype(np.float32)
+    with np.errstate(over="ignore", under="ignore"):
+        narrow = array.astype(np.float32)
+        if not array.size or array.min() < 0:
+            return narrow, ()
+        largest = float(array.max())
+        if 0 < largest < _SMALLEST_WEIGHT:
+            return (array / array.max()).astype(np.float32), (f"weights divided by the largest, {largest:.3g}",)
+        return (array if largest < np.inf and np.isinf(narrow).any() else narrow), ()
+
+
+def _with_nan_for_na(array: npt.NDArray[Any], value: Any) -> npt.NDArray[Any]:
+    """Numbers with NaN for pandas' NA, which NumPy holds as objects."""
+    if array.dtype == object and getattr(getattr(value, "dtype", None), "kind", "O") in "biuf":
+        return np.asarray(value.to_numpy(dtype=np.float64, na_value=np.nan))
+    return array

@@ -170,7 +170,7 @@ def bad_weight(table: TextTable, columns: Columns, line: int, text: str) -> Data
     if is_number(text):
         value = float(text)
         if LARGEST_WEIGHT < value < float("inf"):
-            what = "divide all weights by a constant, so that none is above 3.4e38"
+            what = "drop such edges, or divide all weights by the largest, as only their ratios matter"
         else:
             what = "drop such edges" + (", or map distances to similarities" if value < 0 else "")
         return DataError(f"{start}: expected a finite non-negative weight, got {text.strip()}; {what}")

@@ -1,0 +1,36 @@
+"""Weights of any size in numbers that float32 can multiply and sum."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from tvgnn.graph.graph import Graph
+
+__all__ = ["weight_scale", "with_scaled_weights"]
+
+_ORDINARY = (1e-6, 1e6)  # of the largest weight; such ones are used as they are
+_LEAST = 1e-30  # of the largest: reciprocals of smaller ones overflow, and sums tell no difference
+
+
+def weight_scale(graph: Graph) -> float:
+    """What the weights of a graph are divided by before anything is computed of them: 1, or the largest one."""
+    largest = float(graph.weights.max(initial=0)) if graph.is_weighted else 0.0
+    return 1.0 if largest == 0 or _ORDINARY[0] <= largest <= _ORDINARY[1] else largest
+
+
+def with_scaled_weights(graph: Graph, scale: float) -> Graph:
+    """Divide the weights of a graph; those that come to less than 1e-30 count as much.
+
+    Examples
+    --------
+    >>> graph = Graph.from_edges([0, 1], [1, 2], [1e36, 5e35])
+    >>> with_scaled_weights(graph, weight_scale(graph)).weights.tolist()
+    [1.0, 1.0, 0.5, 0.5]
+    """
+    if not graph.is_weighted or (scale == 1 and graph.weights.min(initial=1) >= _LEAST):
+        return graph
+    weights = np.maximum(graph.weights / np.float64(scale), _LEAST).astype(np.float32)
+    weights.setflags(write=False)
+    return replace(graph, weights=weights)

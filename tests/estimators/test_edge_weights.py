@@ -1,0 +1,72 @@
+"""Edge weights of any size: what matters is how they compare."""
+
+import json
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from cliques import small
+from sklearn.datasets import make_blobs
+from sklearn.metrics import adjusted_rand_score
+from sklearn.neighbors import kneighbors_graph
+
+from tvgnn import Graph, TVClustering
+
+PRESETS = {
+    "paper": {"preset": "paper", "hidden_channels": 16, "mlp_channels": 8, "max_iter": 5},
+    "quick": {"preset": "quick", "n_init": 1, "max_iter": 5},
+    "quality": {"preset": "quality", "n_init": 1},
+}
+
+
+@pytest.fixture(scope="module")
+def data():
+    x, y = make_blobs(120, 5, centers=3, random_state=0)
+    near = kneighbors_graph(x, 8)
+    weighted = sp.csr_array(near + near.T)
+    weighted.data *= 0.5  # 0.5 where one of two chose the other, else 1
+    return x, y, weighted
+
+
+@pytest.mark.filterwarnings("ignore::tvgnn.errors.ClusteringWarning")  # few epochs
+@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize("scale", [1e38, 1e36, 1e20, 1e7, 1e-7, 1e-20, 1e-36, 1e-40, 1e-50])
+def test_size_of_all_weights_does_not_matter(preset, scale, data, tmp_path):
+    x, y, weighted = data
+    expected = TVClustering(3, random_state=0, **PRESETS[preset]).fit(x, adjacency=weighted)
+    model = TVClustering(3, random_state=0, **PRESETS[preset]).fit(x, adjacency=weighted * scale)
+    np.testing.assert_allclose(model.assignments_, expected.assignments_, atol=1e-4)
+    assert preset != "quality" or adjusted_rand_score(y, model.labels_) == 1
+    model.save(tmp_path)
+    for one in (model, TVClustering.load(tmp_path)):
+        np.testing.assert_allclose(one.transform(x + 0.1), expected.transform(x + 0.1), rtol=1e-3, atol=1e-4)
+        assert np.array_equal(one.predict(model.graph_), model.labels_)
+
+
+def test_the_graph_keeps_its_own_weights(data):
+    x, _, weighted = data
+    graph = Graph.from_scipy(weighted * 1e8, x=x)
+    assert TVClustering(3, random_state=0, **PRESETS["quality"]).fit(graph).graph_ is graph
+    assert graph.weights.max() == np.float32(1e8)
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.filterwarnings("ignore::tvgnn.errors.ClusteringWarning")
+def test_nodes_whose_edges_weigh_next_to_nothing(preset, data):
+    x, _, weighted = data
+    light = weighted.toarray()
+    light[:10] *= 1e-42
+    light[:, :10] = light[:10].T
+    model = TVClustering(3, random_state=0, **PRESETS[preset]).fit(x, adjacency=light)
+    assert np.isfinite(model.assignments_).all()
+
+
+def test_models_of_earlier_versions_were_trained_on_weights_as_they_are(data, tmp_path):
+    x, _, weighted = data
+    model = small(3, max_iter=5)
+    model.fit(x, adjacency=weighted)
+    model.save(tmp_path)
+    description = json.loads((tmp_path / "model.json").read_text())
+    assert description.pop("weight_scale") == 1
+    (tmp_path / "model.json").write_text(json.dumps(description))
+    assert np.array_equal(TVClustering.load(tmp_path).transform(x + 0.1), model.transform(x + 0.1))
