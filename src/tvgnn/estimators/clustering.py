@@ -26,6 +26,7 @@ from tvgnn.estimators.presets import SETTINGS, check_options, positive_integer, 
 from tvgnn.graph.features import StructuralKind
 from tvgnn.graph.graph import Graph
 from tvgnn.graph.knn.join import with_neighbor_edges
+from tvgnn.graph.row_labels import matrix_in_order, row_labels
 from tvgnn.graph.weight_scale import weight_scale, with_scaled_weights
 from tvgnn.ops import select_backend
 from tvgnn.ops._backends import resolve_device
@@ -220,7 +221,8 @@ class TVClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         y : ignored
             Labels are never looked at; a matrix that is an adjacency is refused.
         adjacency : sparse matrix or array of shape (n_samples, n_samples), default=None
-            Weights of the edges; made symmetric. Without it each row is joined to its ``n_neighbors`` nearest.
+            Weights of the edges; made symmetric. Where X and this are data frames whose index has the same labels in
+            another order, it is put into that of X. Without it each row is joined to its ``n_neighbors`` nearest.
 
         Returns
         -------
@@ -381,4 +383,4 @@ class TVClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         self._check_n_clusters(x.shape[0])
         if adjacency is None:
             return Graph.from_edge_index(np.empty((2, 0), np.int64), x=x)
-        return Graph.from_scipy(adjacency, x=x)
+        return Graph.from_scipy(matrix_in_order(adjacency, row_labels(X)), x=x)

@@ -22,6 +22,7 @@ from tvgnn.graph.graph import Graph
 from tvgnn.graph.knn import NeighborSettings
 from tvgnn.graph.knn.join import with_neighbor_edges
 from tvgnn.graph.locality import relabel_by_locality
+from tvgnn.graph.row_labels import matrix_in_order, row_labels
 from tvgnn.graph.sparse_matrix import SparseMatrix
 from tvgnn.graph.validation import as_array, torch_to_scipy
 from tvgnn.models.node_clustering import NodeClusteringConfig
@@ -189,7 +190,7 @@ def as_graph(X: Any, adjacency: Any, parameters: Mapping[str, Any], n_clusters: 
     rows = detached(X)
     x = check_array(rows, accept_sparse="csr", dtype=_kept_dtypes(rows), ensure_all_finite=False)
     if adjacency is not None:
-        return Graph.from_scipy(adjacency, x=x)
+        return Graph.from_scipy(matrix_in_order(adjacency, row_labels(X)), x=x)
     return joined(Graph.from_edge_index(np.empty((2, 0), np.int64), x=x), parameters)
 
 

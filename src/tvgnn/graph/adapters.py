@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
@@ -11,6 +11,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from tvgnn.errors import GraphError
+from tvgnn.graph.row_labels import in_order, matrix_in_order, row_labels
 from tvgnn.graph.symmetrize import Symmetry
 from tvgnn.graph.validation import as_array, as_edge_weight, as_indices, as_node_ids, is_missing, torch_to_scipy
 from tvgnn.wording import setting
@@ -25,6 +26,7 @@ __all__ = [
     "read_networkx",
     "read_pyg",
     "read_scipy",
+    "resolved",
 ]
 
 EDGE_ATTRIBUTES_UNUSED = "edge_attr is not used: pass scalar weights as edge_weight"
@@ -45,6 +47,14 @@ class RawGraph:
     x: Any = None
     y: Any = None
     notes: tuple[str, ...] = ()
+
+
+def resolved(raw: RawGraph) -> tuple[RawGraph, Sequence[Hashable]]:
+    """Find the ids, see `resolve_node_ids`, and put labelled rows of x and y into their order; y like x without ids."""
+    ids = resolve_node_ids(raw)
+    named = None if isinstance(ids, range) else ids
+    x = in_order(raw.x, named)
+    return replace(raw, x=x, y=in_order(raw.y, named or row_labels(x))), ids
 
 
 def resolve_node_ids(raw: RawGraph) -> Sequence[Hashable]:
@@ -94,6 +104,10 @@ def read_scipy(adjacency: Any, **attributes: Any) -> RawGraph:
         )
     if hasattr(adjacency, "adjacency") and hasattr(adjacency, "node_ids"):
         raise GraphError("adjacency must be a matrix, got a Graph; pass graph.adjacency(), or fit the graph itself")
+    if attributes.get("node_ids") is not None:
+        attributes["node_ids"] = as_node_ids(attributes["node_ids"])
+    adjacency = matrix_in_order(adjacency, attributes.get("node_ids") or row_labels(attributes.get("x")))
+    attributes["y"] = in_order(attributes.get("y"), row_labels(adjacency))
     if "sparse" in str(getattr(adjacency, "layout", "")):
         adjacency = torch_to_scipy(adjacency)
     matrix = adjacency if sp.issparse(adjacency) else as_array(adjacency, "adjacency")
@@ -144,7 +158,8 @@ def read_edge_table(
         ids = range(_num_rows(attributes["x"]))
         if num_edges and not integers:
             raise GraphError(
-                "x is given, but the edges name nodes by ids that are not integers: pass node_ids, one id per row of x"
+                "x is given, but the edges name nodes by ids that are not integers: pass node_ids, one id per row of x, such "
+                "as x.index of a data frame"
             )
     elif isinstance(sources, np.ndarray) and isinstance(targets, np.ndarray):
         found = unique_integers(np.concatenate([unique_integers(sources), unique_integers(targets)]))
@@ -154,6 +169,7 @@ def read_edge_table(
     else:
         ids, ends = _first_appearance(sources, targets)
         return RawGraph(ends[0], ends[1], values, symmetry, node_ids=ids, **attributes)
+    attributes |= {name: in_order(attributes.get(name), ids) for name in ("x", "y")}  # edges name 0..N-1 as well
     if integers and isinstance(ids, range):
         return RawGraph(np.asarray(sources), np.asarray(targets), values, symmetry, node_ids=ids, **attributes)
     position = {node_id: index for index, node_id in enumerate(ids)}

@@ -8,14 +8,14 @@ from typing import Any, Literal, Self
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-from scipy.sparse.csgraph import connected_components
 
 from tvgnn.errors import GraphError
 from tvgnn.graph import adapters, anndata_graph
 from tvgnn.graph._normalize import normalize_rows
 from tvgnn.graph.features import StructuralKind, structural_features
 from tvgnn.graph.held_features import held, small_zeros_and_ones_as_bytes
-from tvgnn.graph.report import FEATURES_NOTE, GraphReport, one_line, structural_note
+from tvgnn.graph.report import FEATURES_NOTE, GraphReport, one_line, report_of, structural_note
+from tvgnn.graph.row_labels import in_order, refuse_doubtful_order
 from tvgnn.graph.symmetrize import symmetrize
 from tvgnn.graph.validation import Features, as_features, as_float_dtype, as_labels
 
@@ -37,6 +37,8 @@ class Graph:
     - Self-loops and stored zeros are dropped. Isolated nodes and several components are kept.
     - Negative or non-finite weights, non-finite features, indices out of range and duplicate ids are refused, and the
       first offender is named.
+    - Rows of pandas frames and series go to the nodes that their index names, where nodes have ids, or another frame
+      an index, with the same labels in another order. Labels 0, 1, ... in order, and others, count as none.
     - N is ``num_nodes``, else the rows of ``x``, else the number of ``node_ids``, else the largest index + 1.
 
     All arrays are read-only: copy before changing them.
@@ -131,14 +133,19 @@ class Graph:
         """
         if dtype is None:
             dtype = "float64" if self.x is not None and self.x.dtype == np.float64 else "auto"
-        values = None if x is None else as_features(x, self.node_ids, as_float_dtype(dtype))
+        values = None if x is None else as_features(self._in_order(x, "x"), self.node_ids, as_float_dtype(dtype))
         notes = tuple(note for note in self.report.notes if not note.startswith(FEATURES_NOTE))
         return replace(self, x=values, report=replace(self.report, notes=notes))
 
     def with_labels(self, y: Any) -> Self:
         """Return the graph with one label per node (N,), read as in :meth:`from_edge_index`; None removes them."""
-        codes, names = (None, ()) if y is None else as_labels(y, self.num_nodes)
+        codes, names = (None, ()) if y is None else as_labels(self._in_order(y, "y"), self.num_nodes)
         return replace(self, y=codes, class_names=names)
+
+    def _in_order(self, value: Any, name: str) -> Any:
+        if isinstance(self.node_ids, range):
+            refuse_doubtful_order(value, self.num_nodes, name)
+        return in_order(value, self.node_ids)
 
     def with_label(self, label: Any) -> Self:
         """Return the graph with the class or target(s) ``label`` of the whole graph, see above; None removes it."""
@@ -377,24 +384,10 @@ class Graph:
     def _from_raw(cls, raw: adapters.RawGraph, dtype: Any) -> Self:
         """Apply every policy to ``raw``; all constructors end here."""
         float_dtype = as_float_dtype(dtype)
-        node_ids = adapters.resolve_node_ids(raw)
+        raw, node_ids = adapters.resolved(raw)
         x = None if raw.x is None else as_features(raw.x, node_ids, float_dtype)
         y, class_names = (None, ()) if raw.y is None else as_labels(raw.y, len(node_ids))
         csr = symmetrize(raw.source, raw.target, raw.weight, node_ids, raw.symmetry)
-        notes = raw.notes
-        if csr.was_directed:
-            rule = "union of both directions" if raw.weight is None else "mean of both directions"
-            notes += (f"directed input symmetrised: {rule}",)
-        shape = (len(node_ids), len(node_ids))
-        pattern = sp.csr_array((csr.weights, csr.indices, csr.indptr), shape=shape)
-        report = GraphReport(
-            num_self_loops=csr.num_self_loops,
-            num_duplicates=csr.num_duplicates,
-            num_zero_weights=raw.num_zero_weights + csr.num_zero_weights,
-            was_directed=csr.was_directed,
-            num_isolated=int(np.count_nonzero(np.diff(csr.indptr) == 0)),
-            num_components=int(connected_components(pattern, directed=False, return_labels=False)),
-            notes=notes,
-        )
+        report = report_of(csr, weighted=raw.weight is not None, zeros=raw.num_zero_weights, notes=raw.notes)
         is_weighted = raw.weight is not None
         return cls(csr.indptr, csr.indices, csr.weights, is_weighted, x, y, class_names, node_ids, report)

@@ -3,7 +3,21 @@
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["FEATURES_NOTE", "ONE_HOT_LABELS", "GraphReport", "one_line", "structural_kind", "structural_note"]
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
+
+from tvgnn.graph.symmetrize import SymmetricCSR
+
+__all__ = [
+    "FEATURES_NOTE",
+    "ONE_HOT_LABELS",
+    "GraphReport",
+    "one_line",
+    "report_of",
+    "structural_kind",
+    "structural_note",
+]
 
 FEATURES_NOTE = "features: "
 """How a note on what the columns of ``x`` mean begins; it goes when the features go."""
@@ -25,6 +39,24 @@ class GraphReport:
     num_isolated: int
     num_components: int
     notes: tuple[str, ...] = ()
+
+
+def report_of(csr: SymmetricCSR, *, weighted: bool, zeros: int, notes: tuple[str, ...]) -> GraphReport:
+    """Return what `symmetrize` found, with entries of weight 0 that were dropped before, and notes."""
+    if csr.was_directed:
+        rule = "mean of both directions" if weighted else "union of both directions"
+        notes = (*notes, f"directed input symmetrised: {rule}")
+    degrees = np.diff(csr.indptr)
+    pattern = sp.csr_array((csr.weights, csr.indices, csr.indptr), shape=(len(degrees), len(degrees)))
+    return GraphReport(
+        num_self_loops=csr.num_self_loops,
+        num_duplicates=csr.num_duplicates,
+        num_zero_weights=zeros + csr.num_zero_weights,
+        was_directed=csr.was_directed,
+        num_isolated=int(np.count_nonzero(degrees == 0)),
+        num_components=int(connected_components(pattern, directed=False, return_labels=False)),
+        notes=notes,
+    )
 
 
 def structural_note(kind: str, dim: int) -> str:

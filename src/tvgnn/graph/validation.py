@@ -267,7 +267,7 @@ def as_edge_weight(
 ) -> tuple[npt.NDArray[np.floating[Any]], tuple[str, ...]]:
     """Return one float32 weight per entry, and notes; values are checked where edges can be named (:mod:`symmetrize`).
 
-    Where all are so small that float32 would lose them they are divided by the largest. Where one is too large for
+    Where all are so small that float32 would lose them, or digits of them, they are divided by the largest. Where one is too large for
     float32 they stay float64, so that it can be told.
     """
     array = _with_nan_for_na(as_array(weight, name), weight)
@@ -282,7 +282,7 @@ def as_edge_weight(
         if not array.size or array.min() < 0:
             return narrow, ()
         largest = float(array.max())
-        if 0 < largest < _SMALLEST_WEIGHT:
+        if 0 < largest < _SMALLEST_WEIGHT and not np.allclose(narrow, array, rtol=1e-6, atol=0):
             return (array / array.max()).astype(np.float32), (f"weights divided by the largest, {largest:.3g}",)
         return (array if largest < np.inf and np.isinf(narrow).any() else narrow), ()
 
