@@ -56,6 +56,44 @@ def test_results_are_those_of_the_estimator(tissue):
     assert {name: record["params"][name] for name in expected} == expected
 
 
+@pytest.mark.parametrize("part", [{}, {"restrict_to": ("half", ["0"])}])
+def test_a_labelled_adjacency_may_have_the_cells_in_another_order(tissue, part):
+    tissue.obs["half"] = pd.Categorical([str(number % 2) for number in range(tissue.n_obs)])
+    weights = Graph.from_anndata(tissue, spatial_key="spatial").adjacency().toarray()
+    frame = pd.DataFrame(weights, index=tissue.obs_names, columns=tissue.obs_names)
+    order = np.random.RandomState(0).permutation(tissue.n_obs)
+    found = [
+        tv_clustering(tissue, 3, adjacency=given, key_added="t", copy=True, **part, **SMALL).obsm["t"]
+        for given in (weights, frame.iloc[order, order])
+    ]
+    np.testing.assert_array_equal(*found)
+
+
+@pytest.mark.parametrize("key", ["spatial", "slide", "neighbors", "a/b", ""])
+def test_nothing_that_others_wrote_is_overwritten(tissue, key):
+    tissue.obs["slide"], tissue.uns["neighbors"] = "one", {"method": "umap"}
+    before = tissue.copy()
+    with pytest.raises(ValueError, match="expected key_added to be (a new key|a name without)"):
+        tv_clustering(tissue, 3, spatial_key="spatial", key_added=key, **SMALL)
+    assert np.array_equal(tissue.obsm["spatial"], before.obsm["spatial"])
+    assert set(tissue.obs) == set(before.obs)
+    assert set(tissue.uns) == set(before.uns)
+
+
+def test_results_of_an_earlier_run_are_overwritten(tissue, tmp_path):
+    for number in (3, 2):
+        tv_clustering(tissue, number, spatial_key="spatial", key_added="domains", **SMALL)
+    assert tissue.obsm["domains"].shape[1] == 2
+    tissue.write_h5ad(tmp_path / "out.h5ad")
+    read = anndata.read_h5ad(tmp_path / "out.h5ad")
+    tv_clustering(read, 3, spatial_key="spatial", key_added="domains", **SMALL)
+    assert read.obsm["domains"].shape[1] == 3
+    restricted = {"spatial_key": "spatial", "restrict_to": ("domains", ["0"])}
+    for _ in range(2):
+        tv_clustering(read, 2, **restricted, **SMALL)
+    assert read.obsm["tvgnn_R"].shape[1] == 2
+
+
 def test_more_than_ten_clusters_stay_in_order(tissue):
     tv_clustering(tissue, 12, spatial_key="spatial", **SMALL)
     found = tissue.uns["tvgnn"]["n_clusters_found"]

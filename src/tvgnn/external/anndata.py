@@ -12,6 +12,7 @@ import scipy.sparse as sp
 
 from tvgnn.graph.anndata_graph import AnnDataKeys, check_anndata
 from tvgnn.graph.graph import Graph
+from tvgnn.graph.row_labels import matrix_in_order
 from tvgnn.metrics import evaluate
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def tv_clustering(
     n_clusters : int
         K, an upper bound.
     key_added : str, default "tvgnn"
-        Where the results go.
+        Where the results go; results of an earlier run under it are overwritten, anything else there is refused.
     use_rep : str, optional
         Features: a key of ``obsm``, or ``"X"``, dense or sparse. Default: ``"X_pca"`` where that exists and there are
         more than 50 variables, else ``"X"``.
@@ -61,7 +62,7 @@ def tv_clustering(
     obsp : str or sequence of str, optional
         Graphs by their keys in ``obsp``; not together with ``neighbors_key`` or ``adjacency``.
     adjacency : sparse matrix of shape (N, N), optional
-        A graph that is not in ``adata``.
+        A graph that is not in ``adata``; a data frame labelled by ``obs_names`` may have them in another order.
     weights : sequence of float, optional
         One a graph, the neighbours in space last; default: equal. Each graph is first scaled to the same total weight,
         so that 0.7 and 0.3 give them 70 % and 30 % of all edge weight: :func:`tvgnn.graph.mixing.mix_adjacencies`.
@@ -96,7 +97,7 @@ def tv_clustering(
     Raises
     ------
     ValueError
-        ``adata`` is a view (unless ``copy``) or backed by a file, a key or category is unknown, graphs are named twice
+        ``key_added`` has a slash or is taken, ``adata`` is a view (unless ``copy``) or backed by a file, a key or category is unknown, graphs are named twice
         or none is found, or values are not valid; the message lists what there is. Also as
         :meth:`tvgnn.TVClustering.fit`.
 
@@ -122,6 +123,8 @@ def tv_clustering(
     keys = AnnDataKeys(use_rep, obsp, neighbors_key, weights, spatial_key, library_key, n_spatial_neighbors)
     if use_rep is not None and parameters.get("features") is not None:
         raise ValueError(f"expected one kind of features, got use_rep={use_rep!r} and features")
+    _check_key(adata, _key_of(key_added, restricted=restrict_to is not None))
+    adjacency = matrix_in_order(adjacency, adata.obs_names.tolist())
     rows, part = None, adata
     if restrict_to is not None:
         restrict_to, rows = _restricted(adata, restrict_to, n_clusters)
@@ -170,7 +173,7 @@ def store_clustering(
     codes, assignments = estimator.labels_, estimator.assignments_
     if restrict_to is not None and rows is not None:
         column, categories = restrict_to
-        key_added = f"{_KEY}_R" if key_added == _KEY else key_added
+        key_added = _key_of(key_added, restricted=True)
         others = np.setdiff1d(np.arange(adata.n_obs), rows)
         codes_of_others, kept = _categories(adata, column, others)
         names = [*kept, *(f"{_joined(categories)},{name}" for name in names)]
@@ -183,6 +186,31 @@ def store_clustering(
     adata.obs[key_added] = pd.Series(clusters, index=adata.obs_names)
     adata.obsm[key_added] = assignments
     adata.uns[key_added] = _record(estimator, settings or {}, restrict_to)
+
+
+def _key_of(key_added: str, *, restricted: bool) -> str:
+    return f"{_KEY}_R" if restricted and key_added == _KEY else key_added
+
+
+def _check_key(adata: Any, key: str) -> None:
+    """Refuse to overwrite what no run has written: a run leaves its record in ``uns`` beside the results.
+
+    Raises
+    ------
+    ValueError
+        The key is no name that h5ad can hold, or is taken.
+    """
+    if not isinstance(key, str) or not key or "/" in key:
+        raise ValueError(f"expected key_added to be a name without slashes, which h5ad takes for folders, got {key!r}")
+    record = adata.uns.get(key)
+    if hasattr(record, "keys") and {"params", "n_clusters_found", "version"} <= set(record.keys()):
+        return
+    taken = [name for name in ("obs", "obsm", "uns") if key in getattr(adata, name)]
+    if taken:
+        raise ValueError(
+            f"expected key_added to be a new key, or that of an earlier run, got {key!r}, under which {taken[0]} has "
+            "something else; take another name, such as 'tvgnn'"
+        )
 
 
 def _record(
