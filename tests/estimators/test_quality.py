@@ -10,7 +10,7 @@ from sklearn.metrics import adjusted_rand_score
 from topic_graphs import topics
 
 from tvgnn import Graph, TVClustering
-from tvgnn.errors import MemoryLimitError
+from tvgnn.errors import ClusteringWarning, MemoryLimitError
 from tvgnn.estimators.presets import PRESETS
 from tvgnn.estimators.quality import agreement
 from tvgnn.estimators.quality.agreement import agreed_labels, set_discriminant
@@ -22,6 +22,7 @@ from tvgnn.estimators.quality.preparation import FeaturePreparation, choose_step
 from tvgnn.estimators.quality.refinement import soft_kmeans
 from tvgnn.graph.adjacency import Adjacency
 from tvgnn.models.smoothed_clustering import averaging_adjacency
+from tvgnn.training.progress import StageProgress
 
 
 @pytest.fixture(scope="module")
@@ -302,8 +303,21 @@ class TestEstimator:
         x = np.repeat([[0.0, 0.0], [5.0, 5.0]], 15, axis=0) + random.normal(size=(30, 2))
         model = TVClustering(2, preset="quality", n_neighbors=4, random_state=0)
         assert adjusted_rand_score(np.repeat([0, 1], 15), model.fit_predict(x)) == 1
-        empty = sp.csr_array((30, 30))
-        assert adjusted_rand_score(np.repeat([0, 1], 15), model.fit_predict(x, adjacency=empty)) == 1
+        with pytest.warns(ClusteringWarning, match="the graph has no edges"):
+            found = model.fit_predict(x, adjacency=sp.csr_array((30, 30)))
+        assert adjusted_rand_score(np.repeat([0, 1], 15), found) == 1
+
+    def test_progress_on_a_terminal(self, monkeypatch):
+        shown = []
+        monkeypatch.setattr(
+            StageProgress, "update", lambda self, *state: shown.append((self._progress.disable, *state))
+        )
+        monkeypatch.setattr("rich.console.Console.is_terminal", True)
+        graph = topics(nodes=60, clusters=2, seed=1)
+        for verbose in (1, 0):
+            TVClustering(2, preset="quality", n_init=2, random_state=0, verbose=verbose).fit(graph)
+        stages = [(0, "use of the edges"), (0, "run 1 of 2"), (1, "run 2 of 2"), (2, "refinement")]
+        assert shown == [(False, *stage) for stage in stages] + [(True, *stage) for stage in stages]
 
 
 class TestAgreement:

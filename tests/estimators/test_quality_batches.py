@@ -12,7 +12,9 @@ from topic_graphs import topics
 from torch import nn
 
 from tvgnn import Graph, TVClustering
-from tvgnn.errors import MemoryLimitError
+from tvgnn.errors import ClusteringWarning, MemoryLimitError
+from tvgnn.estimators.plans import expected_bytes
+from tvgnn.estimators.presets import PRESETS
 from tvgnn.estimators.quality import candidates, ordering
 from tvgnn.estimators.quality.batches import NodeBatches
 from tvgnn.estimators.quality.directions import neighborhood_directions, principal_components
@@ -20,7 +22,7 @@ from tvgnn.estimators.quality.information import PartitionInformation
 from tvgnn.estimators.quality.inputs import FitInputs
 from tvgnn.estimators.quality.refinement import refine
 from tvgnn.graph.adjacency import Adjacency
-from tvgnn.losses import total_variation_loss
+from tvgnn.losses import share_balance_loss, total_variation_loss
 
 
 @pytest.fixture(scope="module")
@@ -124,6 +126,34 @@ class TestParts:
         assert kept == 25
         assert len(losses) == 26
 
+    @pytest.mark.parametrize("patience", [1, 5, 9, 10])
+    def test_a_small_patience_waits_for_the_next_judgement(self, graph, patience):
+        torch.manual_seed(0)
+        head, embedding = nn.Linear(6, 4), torch.randn(graph.num_nodes, 6)
+        settings = {"totvar_coeff": 1.0, "balance_coeff": 0.5, "tol": 0.0, "learning_rate": 0.01}
+        batches = NodeBatches(graph, 100, _random(), "cpu")
+        judgements = iter([1.0, 2.0, 1.5])
+        _, judged, kept = refine(
+            head, embedding, Adjacency.from_graph(graph), lambda _: next(judgements), max_iter=100, patience=patience,
+            batches=batches, **settings,
+        )  # fmt: skip
+        assert list(judged) == [0, 10, 20]
+        assert kept == 10
+
+    def test_clusters_shall_have_their_share_of_a_batch(self, graph):
+        torch.manual_seed(0)
+        head, embedding = nn.Linear(6, 4), torch.randn(graph.num_nodes, 6)
+        sizes = torch.bincount(head(embedding).argmax(1), minlength=4)
+        nodes = NodeBatches(graph, 100, _random(), "cpu").draw()[0][:100]
+        scaled = sizes * (100 / graph.num_nodes)
+        assert scaled.min() > 1
+        expected = share_balance_loss(head(embedding[nodes]).softmax(1), scaled).item()
+        losses = refine(
+            head, embedding, Adjacency.from_graph(graph), lambda _: 0.0, max_iter=1, patience=1, totvar_coeff=0.0,
+            balance_coeff=1.0, tol=0.0, learning_rate=0.01, batches=NodeBatches(graph, 100, _random(), "cpu"),
+        )[0]  # fmt: skip
+        assert losses[0] == pytest.approx(expected, rel=1e-5)
+
     @pytest.mark.parametrize("to_the_end", [True, False])
     def test_starts_are_compared_on_a_sample(self, monkeypatch, to_the_end):
         monkeypatch.setattr(candidates, "_SAMPLE", 300)
@@ -173,7 +203,8 @@ class TestFit:
         random = np.random.default_rng(0)
         x = np.repeat(np.eye(4) * 9, 100, axis=0) + random.normal(size=(400, 4))
         model = TVClustering(4, preset="quality", random_state=0, batch_size=80)
-        model.fit(x, adjacency=sp.csr_array((400, 400)))
+        with pytest.warns(ClusteringWarning, match="the graph has no edges"):
+            model.fit(x, adjacency=sp.csr_array((400, 400)))
         assert adjusted_rand_score(np.repeat(range(4), 100), model.labels_) > 0.95
 
     def test_edges_that_say_nothing_are_left_aside(self):
@@ -229,11 +260,8 @@ class TestInput:
         random = np.random.default_rng(0)
         wide = sp.random_array((30_000, 1500), density=0.001, rng=random)
         graph = Graph.from_edge_index([[0, 1], [1, 0]], x=wide)
-        options = {"random_state": 0, "n_init": 1, "max_memory": 1}
-        needed = []
-        for size in (None, 5_000):
-            model = TVClustering(3, preset="quality", batch_size=size, **options)
-            with pytest.raises(MemoryLimitError):
-                model.fit(graph)
-            needed.append(model.estimated_bytes_)
+        needed = [
+            expected_bytes("quality", graph, 3, PRESETS["quality"] | {"batch_size": size}, "normal", "float32")
+            for size in (None, 5_000)
+        ]
         assert needed[1] < 0.7 * needed[0]

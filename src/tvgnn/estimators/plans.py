@@ -97,7 +97,14 @@ def train_network(
     """
     if preset == "quality":
         model, result, choices = fit_quality(
-            graph, x, n_clusters, parameters, random_state=random_state, device=device, backend=backend
+            graph,
+            x,
+            n_clusters,
+            parameters,
+            random_state=random_state,
+            device=device,
+            backend=backend,
+            verbose=verbose,
         )
         return model, NetworkInputs.from_graph(graph, x, model.config.hidden_channels, device), result, choices
     config = network_config(graph.num_features, n_clusters, parameters)

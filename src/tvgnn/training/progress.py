@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from torch import Tensor
 
-__all__ = ["EpochProgress", "TrainingProgress"]
+__all__ = ["EpochProgress", "StageProgress", "TrainingProgress"]
 
 _SECONDS_BETWEEN_UPDATES = 0.25  # what is printed is computed as often as it is printed, not every epoch
 _SHORT = {"total_variation": "tv"}  # the line fits into 80 columns
@@ -68,6 +68,23 @@ class EpochProgress(_Bar):
             self._progress.update(
                 self._task, completed=epoch, state=f"loss {loss:.4f} validation {validation_loss:.4f}"
             )
+
+
+class StageProgress(_Bar):
+    """Show which of a few long stages is computed on standard error; silent when that is not a terminal.
+
+    Parameters:
+        stages: length of the bar.
+        shown: whether to show it at all.
+
+    """
+
+    def __init__(self, stages: int, *, shown: bool = True) -> None:
+        super().__init__(stages, "", shown=shown)
+
+    def update(self, done: int, state: str) -> None:
+        """Take the number of stages that are done, and what is computed now."""
+        self._progress.update(self._task, completed=done, state=state)
 
 
 class TrainingProgress(_Bar):

@@ -195,7 +195,7 @@ def prepared_columns(kind: str | None, columns: int) -> int:
 
 
 def _checked(kind: str | None) -> tuple[str, ...]:
-    steps = () if kind is None else tuple(kind.split("+"))
+    steps = () if kind is None else tuple(kind.split("+")) if isinstance(kind, str) else (kind,)
     known = all(step in STEPS for step in steps) and len(set(steps)) == len(steps)
     alone = len(steps) == 1 or not set(_DEGREE) & set(steps)
     alone = alone and not ("normal-scores" in steps and _NOT_OF_RANKS & set(steps))

@@ -19,6 +19,7 @@ from tvgnn.estimators.quality.runs import found_in_runs
 from tvgnn.graph.graph import Graph
 from tvgnn.models.smoothed_clustering import SmoothedClusteringModel
 from tvgnn.training.loop import TrainingResult
+from tvgnn.training.progress import StageProgress
 
 __all__ = ["fit_quality"]
 
@@ -32,6 +33,7 @@ def fit_quality(
     random_state: Any,
     device: str,
     backend: str,
+    verbose: bool = False,
 ) -> tuple[SmoothedClusteringModel, TrainingResult, dict[str, Any]]:
     """Fit the recipe ``n_init`` times and make one network of what all runs find; no label is read.
 
@@ -58,6 +60,7 @@ def fit_quality(
         random_state: seeds the SVD and k-means.
         device: where smoothing and refinement run.
         backend: see `select_backend`.
+        verbose: show a progress line on a terminal.
 
     Returns:
         The network, the course of the refinement, and what the data chose, for the record.
@@ -78,10 +81,13 @@ def fit_quality(
     graph, x, *categories = in_order_of_locality(graph, x, *categories, width=parameters["hidden_channels"])
     inputs = FitInputs(graph, x, n_clusters, parameters, device, backend, categories, own_features=own_features)
     random = check_random_state(random_state)
-    with threadpool_limits(torch.get_num_threads()):
+    runs = parameters["n_init"]
+    with threadpool_limits(torch.get_num_threads()), StageProgress(runs + 1, shown=verbose) as progress:
+        progress.update(0, "use of the edges")
         components = inputs.components(random)
         use = edge_use(inputs, components, origin, random)
-        found = found_in_runs(inputs, components, use, parameters["n_init"], random)
+        found = found_in_runs(inputs, components, use, runs, random, progress.update)
+        progress.update(runs, "refinement")
         labels, agreement = agreed_labels([member.log_probabilities for member in found.members])
         model, losses, judged, kept, seconds = combined(inputs, found, use.loop_share, labels, random)
     choices = {

@@ -66,7 +66,7 @@ def refine(
         judge: of labels (N,), the higher the better.
         totvar_coeff, balance_coeff: weights of the two losses.
         max_iter: largest number of steps.
-        patience: steps without a better judgement before it stops.
+        patience: steps without a better judgement before it stops; with batches at least the ten to the next one.
         tol: relative improvement of the judgement that counts.
         learning_rate: of Adam, relative to the root mean square of the head's weights.
         batches: of the nodes of ``adjacency``; None to look at all in each step.
@@ -83,6 +83,7 @@ def refine(
     size = head.weight.square().mean().sqrt().item()
     optimizer = torch.optim.Adam(head.parameters(), lr=learning_rate * max(size, 1e-6))
     own = len(embedding) if batches is None else batches.size
+    patience = patience if batches is None else max(patience, _JUDGED)
     sizes: Tensor | None = None
     losses: list[float] = []
     judged: dict[int, float] = {}

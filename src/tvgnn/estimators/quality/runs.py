@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -64,13 +65,22 @@ class _Search(NamedTuple):
 
 
 def found_in_runs(
-    inputs: FitInputs, components: Components, use: EdgeUse, number: int, random: np.random.RandomState
+    inputs: FitInputs,
+    components: Components,
+    use: EdgeUse,
+    number: int,
+    random: np.random.RandomState,
+    watch: Callable[[int, str], None],
 ) -> Found:
-    """Make so many runs, the first with these components; what it settles holds for all."""
+    """Make so many runs, the first with these components; what it settles holds for all.
+
+    ``watch`` is told before each how many are done, and which it is.
+    """
     members: list[Member] = []
     settled: dict[int, _Smoothness] = {}
     graph = inputs.graph if use.averaged else without_edges(inputs.graph)
     for run in range(number):
+        watch(run, f"run {run + 1} of {number}")
         if run > 0:
             components = inputs.components(random)
         for place, encoder in enumerate(inputs.encoders(components, graph, use.loop_share)):
