@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import scipy.sparse as sp
 import torch
 
 from tvgnn.graph.adjacency import Adjacency
+from tvgnn.graph.column_moments import row_blocks
 from tvgnn.graph.feature_tensor import feature_tensor
 from tvgnn.graph.graph import Graph
 from tvgnn.graph.knn import NeighborSettings, nearest_known_rows
@@ -20,6 +24,9 @@ if TYPE_CHECKING:
 __all__ = ["RowIndex", "adjacency_with_new_rows", "infer_rows", "trained_scale"]
 
 
+_DIGEST = 16  # bytes
+
+
 def infer_rows(estimator: TVClustering, x: Any, settings: NeighborSettings) -> tuple[np.ndarray, np.ndarray]:
     """Assignments (M, K) and embedding (M, H) of rows x (M, F), which are of the type of the training rows.
 
@@ -28,7 +35,7 @@ def infer_rows(estimator: TVClustering, x: Any, settings: NeighborSettings) -> t
     """
     graph, scaling = estimator.graph_, estimator.feature_scaling_
     x = _same_kind(x, graph.x)
-    known = RowIndex(graph.x).find(x)
+    known = _index_of(graph).find(x)
     assignments, embedding = estimator.assignments_[known], estimator.embedding_[known]
     new = np.flatnonzero(known < 0)
     if new.size:
@@ -49,8 +56,18 @@ def trained_scale(estimator: TVClustering) -> float:
     return getattr(estimator, "_weight_scale", 1.0)
 
 
+def _index_of(graph: Graph) -> RowIndex:
+    """Index of the rows of a graph, made once and kept as long as the graph."""
+    found = _INDICES.get(graph)
+    if found is None:
+        found = _INDICES[graph] = RowIndex(graph.x)
+    return found
+
+
 class RowIndex:
     """Find rows that equal a training row; among equal training rows the first counts.
+
+    Rows are known by a cryptographic digest, which takes less memory than they do.
 
     Parameters:
         x: (N, F) float32, dense or CSR without stored zeros.
@@ -74,14 +91,19 @@ def _same_kind(x: Any, like: Any) -> Any:
     return x.toarray() if sp.issparse(x) else x
 
 
-def _row_keys(x: Any) -> list[bytes]:
+def _row_keys(x: Any) -> Iterator[bytes]:
+    # -0.0 and 0.0 are equal numbers with different bytes: the sum is 0.0 for both
     if sp.issparse(x):
-        data = x.data + np.float32(0)  # -0.0 and 0.0 are equal numbers with different bytes
-        return [
-            x.indices[a:b].astype(np.int64).tobytes() + data[a:b].tobytes()
-            for a, b in zip(x.indptr[:-1], x.indptr[1:], strict=True)
-        ]
-    return [row.tobytes() for row in np.ascontiguousarray(x) + np.float32(0)]
+        for a, b in zip(x.indptr[:-1], x.indptr[1:], strict=True):
+            data = x.data[a:b] + np.float32(0)
+            yield blake2b(x.indices[a:b].astype(np.int64).tobytes() + data.tobytes(), digest_size=_DIGEST).digest()
+        return
+    for rows in row_blocks(x.shape):
+        for row in np.ascontiguousarray(x[rows]) + np.float32(0):
+            yield blake2b(row.tobytes(), digest_size=_DIGEST).digest()
+
+
+_INDICES: WeakKeyDictionary[Graph, RowIndex] = WeakKeyDictionary()
 
 
 def adjacency_with_new_rows(graph: Graph, x: Any, new: Any, settings: NeighborSettings) -> Adjacency:
