@@ -19,6 +19,9 @@ from tvgnn.errors import (
     MemoryLimitError,
     TrainingError,
 )
+from tvgnn.estimators import new_rows
+from tvgnn.estimators.new_rows import RowIndex, adjacency_with_new_rows
+from tvgnn.graph.knn import NeighborSettings
 from tvgnn.metrics import clustering_accuracy, evaluate
 
 
@@ -99,6 +102,25 @@ class TestPredict:
         assert model.predict(np.array([[0.0, 0.9]])).shape == (1,)
         assert model.predict(sp.csr_matrix([[0.0, 1.0]])).tolist() == [0]
 
+    def test_edges_of_new_rows_weigh_as_much_as_the_mean_edge(self):
+        graph = Graph.from_edges([0, 1], [1, 2], [2.0, 5.0], x=[[0.0], [1.0], [2.0]])
+        found = adjacency_with_new_rows(graph, graph.x, np.array([[0.9], [5.0]]), NeighborSettings(2))
+        assert found.values.tolist() == [2, 2, 5, 5, 3.5, 3.5, 3.5, 3.5]
+        unweighted = Graph.from_edges([0, 1], [1, 2], x=graph.x)
+        assert adjacency_with_new_rows(unweighted, graph.x, graph.x[:1], NeighborSettings(1)).values is None
+
+    @pytest.mark.parametrize("convert", [np.asarray, sp.csr_array])
+    def test_rows_are_indexed_once(self, convert, monkeypatch):
+        x = convert(np.pad(BLOCKS, ((0, 0), (0, 3))))
+        model = small(max_iter=2).fit(x, adjacency=CLIQUES)
+        made = []
+        monkeypatch.setattr(new_rows, "RowIndex", lambda rows: made.append(rows) or RowIndex(rows))
+        for _ in range(2):
+            assert np.array_equal(model.predict(x), model.labels_)
+            assert np.array_equal(model.predict(x * -1 * -1), model.labels_)
+        assert len(made) == 1
+        assert RowIndex(np.array([[0.0, 1], [-0.0, 1]])).find(np.array([[-0.0, 1], [1, 1]])).tolist() == [0, -1]
+
     def test_graph_goes_through_the_network(self, fitted):
         assert fitted.predict(fitted.graph_).tolist() == fitted.labels_.tolist()
         with pytest.raises(GraphError, match="expected a graph with 3 features, got 2"):
@@ -155,11 +177,18 @@ class TestInputs:
         assert small(1).fit_predict(BLOCKS, adjacency=CLIQUES).tolist() == [0] * 10
 
     def test_5_no_edges(self):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ClusteringWarning)
-            model = small().fit(BLOCKS, adjacency=sp.csr_matrix((10, 10)))
-        assert np.isfinite(model.assignments_).all()
-        assert model.loss_terms_["total_variation"] == 0
+        for preset in ({}, {"preset": "quick"}, {"preset": "quality", "hidden_channels": None, "mlp_channels": None}):
+            for given in (
+                {"X": BLOCKS, "adjacency": sp.csr_matrix((10, 10))},
+                {"X": Graph.from_scipy(sp.csr_matrix((10, 10)), x=BLOCKS)},
+            ):
+                with warnings.catch_warnings(record=True) as seen:
+                    warnings.simplefilter("always")
+                    model = small(**preset).fit(**given)
+                assert [str(one.message)[:22] for one in seen].count("the graph has no edges") == 1
+                assert {one.filename for one in seen} == {__file__}
+                assert np.isfinite(model.assignments_).all()
+                assert model.loss_terms_["total_variation"] == 0
 
     def test_one_node(self):
         assert small(1).fit_predict(np.ones((1, 3))).tolist() == [0]
@@ -241,6 +270,35 @@ def test_graph_is_no_adjacency():
     assert small().fit(BLOCKS, adjacency=graph.adjacency()).n_clusters_found_ == 2
     with pytest.raises(GraphError, match="must be a matrix, got str"):
         small().fit(BLOCKS, adjacency="knn")
+
+
+@pytest.mark.parametrize("preset", ["paper", "quality"])
+def test_masked_values_are_refused(preset, fitted, blobs):
+    masked = np.ma.masked_array(blobs, mask=np.zeros(blobs.shape, bool))
+    assert np.array_equal(fitted.predict(masked), fitted.labels_)
+    masked[3, 2] = np.ma.masked
+    for call in (TVClustering(3, preset=preset).fit, fitted.predict):
+        with pytest.raises(GraphError, match="X has masked entries, whose values mean nothing"):
+            call(masked)
+
+
+def test_graphs_of_other_packages_are_named(fitted, pyg):
+    import networkx as nx
+
+    for call in (small().fit, fitted.predict, small(features="degree").fit):
+        with pytest.raises(GraphError, match=r"got Graph; make one of it with Graph\.from_networkx"):
+            call(nx.path_graph(5))
+        with pytest.raises(GraphError, match=r"got Data; make one of it with Graph\.from_pyg"):
+            call(pyg.data.Data(x=torch.ones(2, 1), edge_index=torch.tensor([[0, 1], [1, 0]])))
+        with pytest.raises(GraphError, match="expected one graph or rows of features, got 2 graphs"):
+            call([fitted.graph_, fitted.graph_])
+
+
+@pytest.mark.parametrize("feature_norm", [False, True, 5, ["l2"], ("l2",), "max"])
+@pytest.mark.parametrize("preset", ["paper", "quality"])
+def test_feature_norms_that_are_none(preset, feature_norm):
+    with pytest.raises(ValueError, match="expected feature_norm to be"):
+        TVClustering(2, preset=preset, feature_norm=feature_norm).fit(BLOCKS, adjacency=CLIQUES)
 
 
 class TestFeatureNorm:

@@ -73,7 +73,7 @@ def test_a_labelled_adjacency_may_have_the_cells_in_another_order(tissue, part):
 def test_nothing_that_others_wrote_is_overwritten(tissue, key):
     tissue.obs["slide"], tissue.uns["neighbors"] = "one", {"method": "umap"}
     before = tissue.copy()
-    with pytest.raises(ValueError, match="expected key_added to be (a new key|a name without)"):
+    with pytest.raises(ValueError, match=r"expected key_added to be (a new key|a name without)"):
         tv_clustering(tissue, 3, spatial_key="spatial", key_added=key, **SMALL)
     assert np.array_equal(tissue.obsm["spatial"], before.obsm["spatial"])
     assert set(tissue.obs) == set(before.obs)

@@ -155,3 +155,15 @@ def test_missing_values_of_pandas_are_unknown_labels():
 def test_features_do_not_share_memory_with_the_caller():
     x = np.ones((2, 2), dtype=np.float32)
     assert not np.shares_memory(as_features(x, range(2), np.dtype("float32")), x)
+
+
+def test_na_of_pandas_in_labels_is_unknown_and_in_numbers_named():
+    for kind, known in (("Int64", 1), ("Float64", 1), ("boolean", True), ("string", "1")):
+        for values in (pd.array([known, None, known], dtype=kind), pd.Series([known, None, known], dtype=kind)):
+            graph = Graph.from_edges([0, 1], [1, 2], y=values)
+            assert (graph.y.tolist(), graph.class_names) == ([0, -1, 0], (known,))
+    for values in (pd.array([1, None], dtype="Int64"), pd.Series([1, None], dtype="Float64")):
+        with pytest.raises(GraphError, match=r"edge 1 .*has weight nan: weights must be finite"):
+            Graph.from_edges([0, 1], [1, 2], values)
+        with pytest.raises(GraphError, match="x, node 1, column 0: NaN is not a finite"):
+            Graph.from_edges([0], [1], x=values)

@@ -20,6 +20,7 @@ from tvgnn.estimators.inputs import (
     neighbor_settings,
     refuse_adjacency_as_labels,
     refuse_graph_making,
+    warn_of_no_edges,
 )
 from tvgnn.estimators.plans import expected_bytes, prepare, train_network
 from tvgnn.estimators.presets import SETTINGS, check_options, positive_integer, resolve_parameters
@@ -243,8 +244,9 @@ class TVClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         Warns
         -----
         ClusteringWarning
-            Fewer clusters than asked for are in use; or ``"quality"`` left the edges aside, which say nothing about the
-            features, or knows nothing of some nodes, from which no edges lead to any features.
+            Fewer clusters than asked for are in use; a graph that is given has no edges; or ``"quality"`` left the
+            edges aside, which say nothing about the features, or knows nothing of some nodes, from which no edges lead
+            to any features.
 
         """
         refuse_adjacency_as_labels(y)
@@ -265,6 +267,8 @@ class TVClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         self.feature_norm_ = self.feature_scaling_.kind
         if adjacency is None and not isinstance(X, Graph):
             graph = with_neighbor_edges(graph, self.feature_scaling_.transform(graph.x), neighbors)
+        else:
+            warn_of_no_edges(graph)
         k = int(self.n_clusters)
         self.estimated_bytes_ = expected_bytes(self.preset, graph, k, parameters, self.memory, self.precision)
         check_memory(self.estimated_bytes_, limit, self.memory, encoded=self.preset == "quality")

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from torch import nn
 
 from tvgnn.errors import ClusteringWarning, GraphError
-from tvgnn.estimators.inputs import NetworkInputs, checked_rows, neighbor_settings
+from tvgnn.estimators.inputs import NetworkInputs, checked_rows, neighbor_settings, refuse_other_graphs
 from tvgnn.estimators.new_rows import infer_rows, trained_scale
 from tvgnn.estimators.numbering import largest_first
 from tvgnn.graph.feature_tensor import with_chosen_features
@@ -110,6 +110,7 @@ def infer(estimator: TVClustering, X: Any) -> tuple[np.ndarray, np.ndarray]:
         inputs = NetworkInputs.from_graph(graph, scaled, width, estimator.device_)
         assignments, embedding = estimator.model_.infer(inputs.features, inputs.adjacency)
         return inputs.given_order(assignments), inputs.given_order(embedding)
+    refuse_other_graphs(X)
     if estimator.features is not None:
         raise ValueError(f"expected a tvgnn.Graph, as features={estimator.features!r} are computed from one, got rows")
     x = checked_rows(estimator, X, reset=False)

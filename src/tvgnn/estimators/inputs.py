@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
@@ -12,7 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array, validate_data
 from torch import Tensor
 
-from tvgnn.errors import GraphError
+from tvgnn.errors import ClusteringWarning, GraphError
 from tvgnn.estimators.feature_scaling import FeatureScaling
 from tvgnn.estimators.quality.preparation import FeaturePreparation
 from tvgnn.graph.adjacency import Adjacency
@@ -39,6 +40,8 @@ __all__ = [
     "neighbor_settings",
     "refuse_adjacency_as_labels",
     "refuse_graph_making",
+    "refuse_other_graphs",
+    "warn_of_no_edges",
 ]
 
 GRAPH_MAKING = {"mutual": False, "connect": False, "knn_weights": "connectivity"}
@@ -129,6 +132,27 @@ def refuse_adjacency_as_labels(y: Any) -> None:
         )
 
 
+def refuse_other_graphs(X: Any) -> None:
+    """Refuse graphs of other packages and lists of graphs, with the way to one `Graph`.
+
+    Raises:
+        GraphError: X is such.
+
+    """
+    if isinstance(X, list | tuple) and X and (isinstance(X[0], Graph) or hasattr(X[0], "edge_index")):
+        raise GraphError(
+            f"expected one graph or rows of features, got {len(X)} graphs; fit one of them at a time, or "
+            "TVGraphClassifier for classes of whole graphs"
+        )
+    name = "networkx" if hasattr(X, "nodes") and hasattr(X, "edges") else "pyg" if hasattr(X, "edge_index") else None
+    if name is not None:
+        features = ", features=[...]" if name == "networkx" else ""
+        raise GraphError(
+            f"expected a tvgnn.Graph or rows of features, got {type(X).__name__}; make one of it with "
+            f"Graph.from_{name}(...{features})"
+        )
+
+
 def given_graph(X: Any, adjacency: Any, features: StructuralKind | None, n_clusters: int = 1) -> Graph | None:
     """Return the graph that a caller gives, with features, or None where X holds rows.
 
@@ -137,6 +161,7 @@ def given_graph(X: Any, adjacency: Any, features: StructuralKind | None, n_clust
         GraphError: there are no features.
 
     """
+    refuse_other_graphs(X)
     if isinstance(X, Graph):
         if adjacency is not None:
             raise ValueError("expected the adjacency inside the Graph, got adjacency too; pass one of them")
@@ -151,6 +176,21 @@ def given_graph(X: Any, adjacency: Any, features: StructuralKind | None, n_clust
             "got rows of features"
         )
     return None
+
+
+def warn_of_no_edges(graph: Graph) -> None:
+    """Say that a graph that was given has no edges.
+
+    Warns:
+        ClusteringWarning: it has none, and nodes that could have some.
+
+    """
+    if graph.num_nodes > 1 and graph.num_edges == 0:
+        found = (
+            "the graph has no edges, so clusters are of the features alone; to join each row to its nearest pass the "
+            "features without a graph"
+        )
+        warnings.warn(found, ClusteringWarning, stacklevel=4)
 
 
 def checked_rows(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
@@ -221,7 +261,14 @@ def estimated_bytes(graph: Graph, config: NodeClusteringConfig, memory: str, pre
 
 
 def detached(X: Any) -> Any:
-    """X, or where it is a tensor of any device, dtype and layout its values as an array or sparse matrix."""
+    """X, or where it is a tensor of any device, dtype and layout its values as an array or sparse matrix.
+
+    Raises:
+        GraphError: X has masked entries, which scikit-learn would take for values.
+
+    """
+    if isinstance(X, np.ma.MaskedArray):
+        return as_array(X, "X")
     if not isinstance(X, Tensor):
         return X
     return as_array(X, "X") if X.layout == torch.strided else torch_to_scipy(X)

@@ -97,8 +97,9 @@ def tv_clustering(
     Raises
     ------
     ValueError
-        ``key_added`` has a slash or is taken, ``adata`` is a view (unless ``copy``) or backed by a file, a key or category is unknown, graphs are named twice
-        or none is found, or values are not valid; the message lists what there is. Also as
+        ``key_added`` has a slash or is taken, ``adata`` is a view (unless ``copy``) or backed by a file, a key or
+        category is unknown, graphs are named twice or none is found, or values are not valid; the message lists what
+        there is. Also as
         :meth:`tvgnn.TVClustering.fit`.
 
     Examples

@@ -158,8 +158,8 @@ def read_edge_table(
         ids = range(_num_rows(attributes["x"]))
         if num_edges and not integers:
             raise GraphError(
-                "x is given, but the edges name nodes by ids that are not integers: pass node_ids, one id per row of x, such "
-                "as x.index of a data frame"
+                "x is given, but the edges name nodes by ids that are not integers: pass node_ids, one id per row of "
+                "x, of a data frame for example x.index"
             )
     elif isinstance(sources, np.ndarray) and isinstance(targets, np.ndarray):
         found = unique_integers(np.concatenate([unique_integers(sources), unique_integers(targets)]))

@@ -176,6 +176,8 @@ def as_labels(y: Any, num_nodes: int) -> tuple[npt.NDArray[np.int64], tuple[Hash
     The integer -1, NaN, None and the empty string mean unknown.
     """
     labels = as_array(y, "y")
+    if getattr(getattr(y, "dtype", None), "kind", "O") == "f":
+        labels = _with_nan_for_na(labels, y)
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels[:, 0]
     if labels.shape != (num_nodes,):
@@ -267,8 +269,8 @@ def as_edge_weight(
 ) -> tuple[npt.NDArray[np.floating[Any]], tuple[str, ...]]:
     """Return one float32 weight per entry, and notes; values are checked where edges can be named (:mod:`symmetrize`).
 
-    Where all are so small that float32 would lose them, or digits of them, they are divided by the largest. Where one is too large for
-    float32 they stay float64, so that it can be told.
+    Where all are so small that float32 would lose them, or digits of them, they are divided by the largest. Where one
+    is too large for float32 they stay as they are, so that it can be told.
     """
     array = _with_nan_for_na(as_array(weight, name), weight)
     if array.ndim == 2 and array.shape[1] == 1:
