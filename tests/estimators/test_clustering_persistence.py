@@ -283,8 +283,11 @@ class TestPersistence:
         loaded = TVClustering.load(tmp_path / "first")
         assert loaded.get_params() == given
         assert np.array_equal(loaded.predict(blobs), model.labels_)
-        loaded.set_params(**later).save(tmp_path / "second")
-        assert TVClustering.load(tmp_path / "second").get_params() == given
+        loaded.set_params(**later, n_neighbors=3, mutual=True).save(tmp_path / "second")
+        again = TVClustering.load(tmp_path / "second")
+        assert again.get_params() == given | {"n_neighbors": 3, "mutual": True}
+        expected = loaded.set_params(**given | {"n_neighbors": 3}).predict(blobs + 0.1)
+        assert np.array_equal(again.predict(blobs + 0.1), expected)
 
 
 def test_classifiers_are_saved_with_the_parameters_of_their_fit(blobs, tmp_path):

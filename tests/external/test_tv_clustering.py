@@ -11,6 +11,7 @@ import scipy.sparse as sp
 
 from tvgnn import Graph, TVClustering
 from tvgnn.datasets import simulate_tissue
+from tvgnn.errors import ClusteringWarning
 from tvgnn.external.anndata import tv_clustering
 from tvgnn.metrics import evaluate
 
@@ -234,7 +235,8 @@ def test_restrictions_have_an_order(tissue):
 
 def test_a_single_graph_may_have_no_edges(tissue):
     tissue.obsp["empty"] = sp.csr_array((200, 200))
-    tv_clustering(tissue, 2, obsp="empty", **SMALL)
+    with pytest.warns(ClusteringWarning, match="the graph has no edges"):
+        tv_clustering(tissue, 2, obsp="empty", **SMALL)
     assert tissue.uns["tvgnn"]["n_edges"] == 0
     with pytest.raises(ValueError, match="one weight a graph"):
         tv_clustering(tissue, 2, obsp="empty", weights=[1, 1], **SMALL)

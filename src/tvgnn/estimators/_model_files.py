@@ -108,10 +108,17 @@ def known(description: dict[str, Any], part: str, names: Iterable[str]) -> dict[
     return given
 
 
-def fitted_parameters(estimator: Any) -> dict[str, Any]:
-    """Parameters of the fit, without what ``set_params`` has changed since, which the network knows nothing of."""
+def fitted_parameters(estimator: Any, changeable: Collection[str] = ()) -> dict[str, Any]:
+    """Parameters of the fit: what ``set_params`` has changed since, the network knows nothing of.
+
+    Parameters:
+        estimator: fitted; pickles of earlier versions say nothing of the fit.
+        changeable: names of parameters that count as they are now.
+
+    """
     given: dict[str, Any] = estimator.get_params(deep=False)
-    return {**given, **getattr(estimator, "_fitted_parameters", {})}  # pickles of earlier versions have none
+    of_fit = getattr(estimator, "_fitted_parameters", {})
+    return {**given, **{name: value for name, value in of_fit.items() if name not in changeable}}
 
 
 def _writer(description: dict[str, Any]) -> str:

@@ -335,7 +335,7 @@ class TVClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
     def save(self, folder: str | os.PathLike[str]) -> None:
         """Write ``model.safetensors`` and ``model.json`` into a folder, the training graph included.
 
-        Parameters are those of the fit, whatever ``set_params`` has changed since.
+        Parameters are those of the fit, whatever ``set_params`` has changed since, but for those that join rows.
 
         Warns
         -----

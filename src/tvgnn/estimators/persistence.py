@@ -23,6 +23,7 @@ from tvgnn.estimators._model_files import (
 )
 from tvgnn.estimators.feature_scaling import FEATURE_NORMS, FeatureScaling
 from tvgnn.estimators.heavy_tails import QUANTILES
+from tvgnn.estimators.inputs import GRAPH_MAKING
 from tvgnn.estimators.new_rows import trained_scale
 from tvgnn.estimators.quality.preparation import FeaturePreparation, arrays_of_steps, prepared_columns
 from tvgnn.models.node_clustering import NodeClusteringConfig, NodeClusteringModel
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 __all__ = ["load", "save"]
 
 _FORMAT = 1
+_OF_ROWS = {"n_neighbors", "metric", *GRAPH_MAKING}  # how new rows are joined, and how those of the graph were
 _SCALING = ("mean", "scale", "quantiles", "medians")
 _SCALARS = {
     "n_clusters_found_": int,
@@ -62,7 +64,7 @@ def save(estimator: TVClustering, folder: str | os.PathLike[str]) -> None:
     description = {
         "format": _FORMAT,
         "estimator": type(estimator).__name__,
-        "parameters": {k: plain(v) for k, v in fitted_parameters(estimator).items()},
+        "parameters": {k: plain(v) for k, v in fitted_parameters(estimator, _OF_ROWS).items()},
         "config": estimator.model_.config.to_dict(),
         "feature_norm": scaling.kind,
         "n_features_in": estimator.n_features_in_,
