@@ -97,7 +97,7 @@ def test_a_stray_node_is_no_cluster_in_use(tmp_path, monkeypatch):
     assert result.n_clusters == 2
 
 
-def test_the_score_and_its_error_are_those_of_the_seeds_with_the_lower_losses(tmp_path, monkeypatch):
+def test_the_score_is_of_the_seeds_with_the_lower_losses_and_its_error_of_all(tmp_path, monkeypatch):
     graph = cliques(10, 10)
     good, bad = np.repeat([0, 1], 10), np.repeat([0, 1, 0, 1], 5)  # adjusted Rand index -1 / 18
     runs = {0: (3.0, bad), 1: (1.0, good), 2: (4.0, good), 3: (2.0, good)}
@@ -116,8 +116,8 @@ def test_the_score_and_its_error_are_those_of_the_seeds_with_the_lower_losses(tm
     assert row.stability == pytest.approx((3 - 3 / 18) / 6)
     assert row.stability_of_best == 1.0
     assert row.score == pytest.approx(excess)
-    # without one of the two best the bad run is in the better half of three, else it is not
-    assert row.score_error == pytest.approx(np.sqrt(3 / 4 * 4) * (1 + 1 / 18) / 2 * abs(excess))
+    # that of all seeds: 1 without the bad run, (1 - 2 / 18) / 3 without one of the three others
+    assert row.score_error == pytest.approx(3 / 4 * (1 - (1 - 2 / 18) / 3) * abs(excess))
 
 
 def test_clusters_keep_their_numbers_from_one_k_to_the_next():

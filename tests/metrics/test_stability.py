@@ -59,17 +59,6 @@ def test_the_error_is_that_of_the_jackknife():
     assert pairwise_ari_error(labelings[:2]) == 0
 
 
-def test_the_error_of_the_better_half_takes_it_anew_without_each_labeling():
-    good, bad = np.repeat([0, 1], 8), [np.random.default_rng(seed).integers(2, size=16) for seed in range(3)]
-    labelings = [good, good, good, *bad]  # the better half is the three that agree
-    expected = [mean_pairwise_ari([good, good, bad[0]])] * 3 + [1.0] * 3
-    error = pairwise_ari_error(labelings, lambda count: -(-count // 2))
-    assert error == pytest.approx(np.sqrt(5 / 6 * np.square(expected - np.mean(expected)).sum()))
-    assert pairwise_ari_error(labelings, lambda count: count - 3) == 0 != pairwise_ari_error(labelings)
-    with pytest.raises(GraphError, match="expected 2 to 5 of 5 labelings to be compared, got 1"):
-        pairwise_ari_error(labelings, lambda count: 1)
-
-
 def test_one_labeling_is_refused():
     with pytest.raises(GraphError, match="at least two"):
         mean_pairwise_ari([[0, 1]])

@@ -33,9 +33,8 @@ class SweepRow:
     score : float
         ``stability_of_best * (modularity - random modularity)``.
     score_error : float
-        Standard error of the score over other seeds: the jackknife of ``stability_of_best``, each seed left out in turn
-        before the better half is taken, times ``|modularity - random modularity|``, which is taken as it is; 0 for two
-        seeds.
+        A standard error for the score: that of ``stability``, of all seeds, over other seeds (the jackknife), times
+        ``|modularity - random modularity|``. A jackknife of the better half would jump with the seeds that enter it.
     sizes : tuple of int
         Nodes of each cluster, the largest first.
     seconds : float

@@ -230,9 +230,8 @@ def _compare(by_k: Mapping[int, list[ClusteringRecord]], graph: Graph, out: Path
             found, soft = agreed.labels, agreed.assignments
         else:
             found, soft = labelings[0], stored[0]
-        better = labelings[: _better_half(len(runs))]
-        error = pairwise_ari_error(labelings, _better_half)
-        stability = mean_pairwise_ari(labelings), mean_pairwise_ari(better), error
+        better = labelings[: max(2, -(-len(runs) // 2))]
+        stability = mean_pairwise_ari(labelings), mean_pairwise_ari(better), pairwise_ari_error(labelings)
         row = _row(k, runs, adjacency, found, stability, chance)
         if use_consensus:  # no run has these assignments
             variation = total_variation_loss(torch.from_numpy(soft), Adjacency.from_graph(graph)).item()
@@ -242,11 +241,6 @@ def _compare(by_k: Mapping[int, list[ClusteringRecord]], graph: Graph, out: Path
         confidence[k] = soft.max(axis=1).astype(np.float32)
     choice: Recommendation = recommend(rows, chance)
     return SweepResult(tuple(rows), labels, confidence, choice.n_clusters, choice.reason, chance)
-
-
-def _better_half(runs: int) -> int:
-    """How many of so many runs, the lowest losses first, the score compares."""
-    return max(2, -(-runs // 2))
 
 
 def _row(
