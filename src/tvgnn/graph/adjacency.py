@@ -157,16 +157,21 @@ class Adjacency(SparseMatrix):
                 f"got {tuple(x.shape)}"
             )
 
-    @cached_property
+    @property
     def repeated_pairs(self) -> tuple[Tensor, Tensor] | None:
-        """Row of each pair of nodes (P,) and the pair of each entry (E,), int64; None where no pair has two entries."""
+        """Row of each pair of nodes (P,) and the pair of each entry (E,), int64; None where no pair has two entries.
+
+        Found once; a compiled graph, which can neither keep nor compare them, takes every pattern for a repeated one.
+        """
+        return _pairs(self) if torch.compiler.is_compiling() else self._repeated_pairs
+
+    @cached_property
+    def _repeated_pairs(self) -> tuple[Tensor, Tensor] | None:
         keys = self.rows() * self.num_nodes + self.indices
-        if not torch.compiler.is_compiling() and bool((keys[1:] > keys[:-1]).all()):
-            return None  # in rising order, as those of a Graph are
-        pairs, place = torch.unique(keys, return_inverse=True)
-        if not torch.compiler.is_compiling() and pairs.shape[0] == keys.shape[0]:
+        if bool((keys[1:] > keys[:-1]).all()):  # in rising order, as those of a Graph are
             return None
-        return pairs // self.num_nodes, place
+        rows, place = _pairs(self)
+        return None if rows.shape[0] == keys.shape[0] else (rows, place)
 
     def weights(self, dtype: torch.dtype) -> Tensor:
         """Weights (E,), ones where the graph is unweighted."""
@@ -212,6 +217,12 @@ class Adjacency(SparseMatrix):
         if not with_loops:
             weights = weights * (rows != self.indices)
         return weights.new_zeros(self.num_nodes).index_add(0, rows, weights)
+
+
+def _pairs(adjacency: Adjacency) -> tuple[Tensor, Tensor]:
+    keys = adjacency.rows() * adjacency.num_nodes + adjacency.indices
+    pairs, place = torch.unique(keys, return_inverse=True)
+    return pairs // adjacency.num_nodes, place
 
 
 def _complete_pattern(batch: int, nodes: int, device: torch.device) -> tuple[Tensor, Tensor, TransposedLists]:
