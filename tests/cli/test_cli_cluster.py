@@ -292,13 +292,21 @@ def test_unscaled_features_are_recorded_as_null(tvgnn, tmp_path):
     assert metrics_of(tmp_path / "out")["feature_norm"] is None
 
 
-def test_help_states_the_defaults_of_the_preset(tvgnn, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "200")
-    text = tvgnn("cluster", "--help").out
-    for name, value in PRESETS["paper"].items():
+@pytest.mark.parametrize("command", ["cluster", "sweep"])
+def test_help_states_the_defaults_of_the_presets(tvgnn, monkeypatch, command):
+    monkeypatch.setenv("COLUMNS", "300")
+    text = tvgnn(command, "--help").out
+    for name in PRESETS["paper"]:
         option = {"max_iter": "max-epochs"}.get(name, name.replace("_", "-"))
         line = next(line for line in text.splitlines() if f"--{option} " in line)
-        assert f"(paper: {'K-1' if value is None else value})" in line, line
+        chosen = {"rho": "K-1", "num_layers": "chosen"}.get(name)
+        values = {preset: PRESETS[preset].get(name, "none") for preset in ("quality", "paper", "quick")}
+        said = [
+            f"{preset}: {chosen if value is None else f'{value:g}'}"
+            for preset, value in values.items()
+            if value != "none"
+        ]
+        assert f"({', '.join(said)})" in line, line
 
 
 def test_quiet_prints_nothing(tvgnn, files):

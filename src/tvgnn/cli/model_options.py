@@ -47,29 +47,49 @@ class ModelOptions:
     """What was given of these options; None means the preset's value."""
 
     max_epochs: Annotated[
-        int | None, _model("--max-epochs", min=1, help="Largest number of epochs. (paper: 10000)")
+        int | None,
+        _model("--max-epochs", min=1, help="Largest number of epochs. (quality: 100, paper: 10000, quick: 60)"),
     ] = None
     patience: Annotated[
-        int | None, _model(min=1, help="Epochs without improvement before training stops. (paper: 100)")
+        int | None,
+        _model(min=1, help="Epochs without improvement before training stops. (quality: 20, paper: 100, quick: 100)"),
     ] = None
     tol: Annotated[
-        float | None, _model(min=0, help="Decrease of the loss that counts as improvement. (paper: 1e-05)")
+        float | None,
+        _model(min=0, help="Decrease of the loss that counts as improvement. (quality: 0, paper: 1e-05, quick: 1e-05)"),
     ] = None
-    n_init: Annotated[int | None, _model(min=1, help="Restarts; the one of the lowest loss is kept. (paper: 1)")] = None
-    hidden_channels: Annotated[int | None, _model(min=1, help="Width of the GTVConv layers. (paper: 512)")] = None
-    num_layers: Annotated[int | None, _model(min=1, help="Number of GTVConv layers. (paper: 2)")] = None
+    n_init: Annotated[
+        int | None,
+        _model(
+            min=1,
+            help="Restarts: combined, or that of the lowest loss kept. (quality: 3, paper: 1, quick: 4)",
+        ),
+    ] = None
+    hidden_channels: Annotated[
+        int | None, _model(min=1, help="Width of the GTVConv layers. (quality: 64, paper: 512, quick: 32)")
+    ] = None
+    num_layers: Annotated[
+        int | None, _model(min=1, help="Number of GTVConv layers. (quality: chosen, paper: 2, quick: 2)")
+    ] = None
     mlp_channels: Annotated[
-        int | None, _model(min=0, help="Width of the layer before the assignments; 0: none. (paper: 256)")
+        int | None, _model(min=0, help="Width of the layer before the assignments; 0: none. (paper: 256, quick: 32)")
     ] = None
-    delta_coeff: Annotated[float | None, _model(help="Step size of GTVConv, the paper's 2 delta. (paper: 0.311)")] = (
-        None
-    )
-    totvar_coeff: Annotated[float | None, _model(help="Weight of the total variation loss. (paper: 0.785)")] = None
-    balance_coeff: Annotated[float | None, _model(help="Weight of the balance loss. (paper: 0.514)")] = None
+    delta_coeff: Annotated[
+        float | None, _model(help="Step size of GTVConv, the paper's 2 delta. (paper: 0.311, quick: 1)")
+    ] = None
+    totvar_coeff: Annotated[
+        float | None, _model(help="Weight of the total variation loss. (quality: 0.785, paper: 0.785, quick: 0.785)")
+    ] = None
+    balance_coeff: Annotated[
+        float | None, _model(help="Weight of the balance loss. (quality: 0.514, paper: 0.514, quick: 0.514)")
+    ] = None
     rho: Annotated[
-        float | None, _model(help="Asymmetry of the balance loss; others than K-1 allow uneven clusters. (paper: K-1)")
+        float | None,
+        _model(help="Asymmetry of the balance loss; others than K-1 allow uneven clusters. (paper: K-1, quick: K-1)"),
     ] = None
-    learning_rate: Annotated[float | None, _model(help="Learning rate of Adam. (paper: 0.001)")] = None
+    learning_rate: Annotated[
+        float | None, _model(help="Learning rate of Adam. (quality: 0.01, paper: 0.001, quick: 0.01)")
+    ] = None
     batch_size: Annotated[
         int | None,
         _model(min=1, help="Nodes of a batch on larger graphs, with --preset quality. (default: the whole graph)"),
@@ -78,8 +98,9 @@ class ModelOptions:
         FeatureNorm,
         typer.Option(
             "--feature-norm",
-            help="Rows by their L1 or L2 norm, columns standardised or all by one scale; auto: l1 for bags of words, "
-            "common-scale for principal components, else standardize.",
+            help="Rows by their L1 or L2 norm, columns standardised or all by one scale; auto: by what they "
+            "are, with quality in steps of its own (docs/quality.md), else l1 for bags of words, common-scale for "
+            "principal components and standardize for the rest.",
             rich_help_panel=options.MODEL_PANEL,
         ),
     ] = FeatureNorm.auto

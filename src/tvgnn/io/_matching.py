@@ -34,8 +34,8 @@ def unknown_node(edges: EdgeTable, nodes: NodeTable, ids: Sequence[Hashable], ro
         hint = f", or where line 1 holds names pass {setting('header', True)}{hint}"
     return DataError(
         f"{edges.where(row)}: node {_plain(node_id)!r} has no row in {nodes.path}; {len(named) - len(without)} of "
-        f"{len(named)} ids match, without a row: {first_few(without)}; add rows for them, of zeros where nothing is "
-        f"known, or drop their edges{hint}"
+        f"{len(named)} ids match, without a row: {first_few(without)}; add rows for them, where nothing is known of "
+        f"zeros in 32 columns or more and else of the columns' means, or drop their edges{hint}"
     )
 
 
