@@ -207,7 +207,7 @@ class TestTorchLibrary:
 class TestErrors:
     @pytest.mark.parametrize("rho", [0, -1.0, float("nan"), float("inf")])
     def test_rho_out_of_range(self, rho):
-        with pytest.raises(ValueError, match=r"rho to be a positive number, got .*; K - 1"):
+        with pytest.raises(ValueError, match=r"rho to be a positive number .*, got .*; K - 1"):
             asymmetric_norm(torch.zeros(4, 2), pointers(4), rho)
 
     @pytest.mark.parametrize("backend", BACKENDS)
