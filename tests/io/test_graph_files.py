@@ -61,7 +61,7 @@ def test_edges_and_features_with_other_ids_say_how_many_match(folder):
     assert "edges.csv has 'p1', 'p2', 'p3'; features.csv has 1, 2, 3" in str(error.value)
     with pytest.raises(
         DataError,
-        match=r"line 3: node 'p3' has no row in .*; 2 of 3 ids match, without a row: 'p3'; add rows for them, where",
+        match=r"line 3: node 'p3' has no row in .*; 2 of 3 ids match, without a row: 'p3'; add rows for them .where",
     ):
         read_graph(path / "edges.csv", path / "some.csv")
 

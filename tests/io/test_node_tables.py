@@ -178,6 +178,10 @@ def test_numbers_of_rows_are_neither_ids_nor_features(write, text, names, notes)
 
 @pytest.mark.parametrize(("text", "ids", "names"), [
     (",cell,a\n0,c7,1\n1,c8,2\n", ("c7", "c8"), ["a"]),
+    (",customer_id,a\n0,c7,1\n1,c8,2\n", ("c7", "c8"), ["a"]),
+    (",customer_id,a\n0,17,1\n1,18,2\n", (17, 18), ["a"]),
+    (",customer_id,shop_id\n0,17,1\n1,18,2\n", (0, 1), ["customer_id", "shop_id"]),
+    (",a,who\n0,1,ann\n1,2,bob\n", ("ann", "bob"), ["a"]),
     ("a,b,name\n.5,1,ann\n.5,2,bob\n", ("ann", "bob"), ["a", "b"]),
     ("who,cell,a\n3,7,1\n4,8,2\n", (3, 4), ["cell", "a"]),
     (",cell,node\n3,7,1\n4,8,2\n", (3, 4), ["cell", "node"]),

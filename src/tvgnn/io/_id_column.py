@@ -108,10 +108,15 @@ def _id_column(names: Sequence[str], columns: Sequence[Sequence[str]], value_nam
     could_be = all(map(is_integer, columns[0])) and len(set(columns[0])) == len(columns[0])
     if could_be and not is_unnamed(names[0]) and first not in value_names:
         return 0
-    likely = [
+    distinct = [
         column
-        for column, name in enumerate(plain)
-        if column and name in NODE_LIKE_NAMES and len(set(columns[column])) == len(columns[column])
+        for column in range(1, len(plain))
+        if len(set(columns[column])) == len(columns[column])
         and not any(is_number(cell) and not is_integer(cell) for cell in columns[column])
-    ]  # fmt: skip
+    ]
+    likely = [column for column in distinct if plain[column] in NODE_LIKE_NAMES]
+    if not likely and is_unnamed(names[0]):  # numbers of rows, so that the ids are elsewhere
+        likely = [column for column in distinct if plain[column].endswith(("_id", " id"))] or [
+            column for column in distinct if not any(map(is_number, columns[column]))
+        ]
     return likely[0] if len(likely) == 1 else 0

@@ -30,12 +30,12 @@ def unknown_node(edges: EdgeTable, nodes: NodeTable, ids: Sequence[Hashable], ro
     without = [one for one in named if one not in known]
     if len(without) == len(named):
         return no_match(edges.table.path, named, nodes.path.name, ids)
-    if edges.doubt and row == 0:
-        hint = f", or where line 1 holds names pass {setting('header', True)}{hint}"
+    names = edges.doubt and row == 0
+    lead = f"where line 1 holds names pass {setting('header', True)}; else " if names else ""
     return DataError(
         f"{edges.where(row)}: node {_plain(node_id)!r} has no row in {nodes.path}; {len(named) - len(without)} of "
-        f"{len(named)} ids match, without a row: {first_few(without)}; add rows for them, where nothing is known of "
-        f"zeros in 32 columns or more and else of the columns' means, or drop their edges{hint}"
+        f"{len(named)} ids match, without a row: {first_few(without)}; {lead}add rows for them (where nothing is "
+        f"known: of zeros in 32 columns or more, else of the columns' means) or drop their edges{hint}"
     )
 
 
