@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 from benchmarks.quality.graphs import problem
 from sklearn.feature_extraction.text import TfidfTransformer
-from sklearn.metrics import normalized_mutual_info_score
+from topic_graphs import fitted_and_nmi
 
 from tvgnn import TVClustering
 from tvgnn.estimators.amount_features import are_amounts, median_amounts
@@ -85,13 +85,8 @@ class TestWhatIsDone:
 
     def test_clusters_are_found_that_the_largest_amounts_hide(self, tmp_path):
         graph, classes = problem("amounts-5", 0)
-
-        def agreement(**options):
-            model = TVClustering(classes, preset="quality", n_init=1, random_state=0, **options).fit(graph)
-            return model, normalized_mutual_info_score(graph.y, model.labels_)
-
-        model, found = agreement()
-        assert found > agreement(feature_norm="idf+l2")[1] + 0.2
+        model, found = fitted_and_nmi(graph, classes)
+        assert found > fitted_and_nmi(graph, classes, feature_norm="idf+l2")[1] + 0.2
         model.save(tmp_path / "model")
         loaded = TVClustering.load(tmp_path / "model")
         assert loaded.feature_norm_ == "log1p-median+smooth-idf+l2"

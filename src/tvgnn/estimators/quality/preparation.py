@@ -238,23 +238,23 @@ def choose_steps(x: Any) -> tuple[str, ...]:
     """
     values = x.data if sp.issparse(x) else x
     nonzero = values[values != 0]
-    binary = nonzero.size > 0 and bool((nonzero == 1).all())
-    if not binary and not is_bag_of_words(x) and are_shares(x):
+    if nonzero.size > 0 and bool((nonzero == 1).all()):
+        return ("idf", "l2")
+    bag = is_bag_of_words(x)
+    if not bag and are_shares(x):
         return ("sqrt", "l2")
-    if not binary and are_intensities(x):
+    if are_intensities(x):
         return ("common-scale",)
-    if not binary and are_mixed(x):
+    if are_mixed(x):
         return ("standardize-numeric",)
-    if not binary and are_log_counts(x):
-        return ("smooth-idf", "l2") if is_bag_of_words(x) and have_one_size(x) else ("l2",)
-    if not binary and not is_bag_of_words(x):
+    if are_log_counts(x):
+        return ("smooth-idf", "l2") if bag and have_one_size(x) else ("l2",)
+    if not bag:
         if are_counts(x):
             return ("log1p", "l2")
         if are_component_scores(x):
             return ("common-scale",)
         return ("common-scale", "l2") if are_embeddings(x) else ("standardize",)
-    if binary:
-        return ("idf", "l2")
     if are_amounts(x):
         return ("log1p-median", "smooth-idf", "l2")
     if bool((nonzero == np.round(nonzero)).all()):
