@@ -19,7 +19,17 @@ from benchmarks.quality.rows import joined
 from tvgnn import TVClustering
 from tvgnn.errors import ClusteringWarning
 from tvgnn.estimators import plans
-from tvgnn.estimators.quality import candidates, combination, edge_use, inputs, missing, preparation, recipe, runs
+from tvgnn.estimators.quality import (
+    candidates,
+    combination,
+    edge_use,
+    edges,
+    inputs,
+    missing,
+    preparation,
+    recipe,
+    runs,
+)
 from tvgnn.estimators.quality.preparation import FeaturePreparation
 from tvgnn.metrics import evaluate
 from tvgnn.models import smoothed_clustering
@@ -77,6 +87,16 @@ def _no_shares_and_amounts() -> Iterator[None]:
 
 
 @contextmanager
+def _dense_as_others() -> Iterator[None]:
+    """Take matrices of similarities for networks, and common neighbours in dense networks for triangles."""
+    with (
+        patch.object(plans, "is_similarity_matrix", lambda _: False),
+        patch.object(edges, "_lost_when_rewired", lambda *_: 1.0),
+    ):
+        yield
+
+
+@contextmanager
 def _zeros_for_missing_features() -> Iterator[None]:
     with ExitStack() as stack:
         for module in (preparation, missing):
@@ -128,6 +148,7 @@ VARIANTS = {
         _ONE_RUN, lambda: patch.object(preparation, "heavy_tailed", _no_heavy_tails)
     ),
     "shares and amounts as other columns": Variant(_ONE_RUN, _no_shares_and_amounts),
+    "dense graphs as others": Variant(_ONE_RUN, _dense_as_others),
     "origin of features unknown": Variant(_ONE_RUN, _origin_unknown),
     "columns standardised": Variant(_ONE_RUN | {"feature_norm": "standardize"}),
     "discriminants fitted once": Variant(_ONE_RUN, lambda: patch.object(combination, "set_discriminant", _fitted_once)),

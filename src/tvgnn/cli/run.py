@@ -123,6 +123,9 @@ def choice_notes(estimator: TVClustering, feature_names: Sequence[str] | None = 
     ]
     if choices.get("features_made_of") == "degrees":
         found.append("features are the number of neighbours: clusters are ranges of it, whatever the edges join")
+    strongest = choices.get("strongest_edges")
+    if strongest is not None:
+        found.append(f"weights are similarities of nearly all nodes: the {strongest} strongest of each node count")
     if ranked and choices.get("features_made_of") is None:
         named = [feature_names[column] if feature_names else str(column) for column in ranked[:_NAMED]]
         more = f" and {len(ranked) - _NAMED} others" if len(ranked) > _NAMED else ""

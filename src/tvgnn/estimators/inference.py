@@ -12,11 +12,10 @@ from torch import nn
 
 from tvgnn.errors import ClusteringWarning, GraphError
 from tvgnn.estimators.inputs import NetworkInputs, checked_rows, neighbor_settings, refuse_other_graphs
-from tvgnn.estimators.new_rows import infer_rows, trained_scale
+from tvgnn.estimators.new_rows import infer_rows, network_graph
 from tvgnn.estimators.numbering import largest_first
 from tvgnn.graph.feature_tensor import with_chosen_features
 from tvgnn.graph.graph import Graph
-from tvgnn.graph.weight_scale import with_scaled_weights
 from tvgnn.losses import asymmetric_norm_loss, total_variation_loss
 from tvgnn.training.fitting import default_torch
 
@@ -106,7 +105,7 @@ def infer(estimator: TVClustering, X: Any) -> tuple[np.ndarray, np.ndarray]:
             raise GraphError(f"expected a graph with {estimator.n_features_in_} features, got {graph.num_features}")
         scaled = estimator.feature_scaling_.transform(graph.x)
         width = estimator.model_.config.hidden_channels
-        graph = with_scaled_weights(graph, trained_scale(estimator))
+        graph = network_graph(estimator, graph)
         inputs = NetworkInputs.from_graph(graph, scaled, width, estimator.device_)
         assignments, embedding = estimator.model_.infer(inputs.features, inputs.adjacency)
         return inputs.given_order(assignments), inputs.given_order(embedding)

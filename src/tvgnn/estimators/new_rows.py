@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 import torch
 
+from tvgnn.estimators.quality.similarities import strongest_edges
 from tvgnn.graph.adjacency import Adjacency
 from tvgnn.graph.column_moments import row_blocks
 from tvgnn.graph.feature_tensor import feature_tensor
@@ -21,7 +22,7 @@ from tvgnn.graph.weight_scale import with_scaled_weights
 if TYPE_CHECKING:
     from tvgnn.estimators.clustering import TVClustering
 
-__all__ = ["RowIndex", "adjacency_with_new_rows", "infer_rows", "trained_scale"]
+__all__ = ["RowIndex", "adjacency_with_new_rows", "infer_rows", "network_graph", "trained_scale"]
 
 
 _DIGEST = 16  # bytes
@@ -40,8 +41,7 @@ def infer_rows(estimator: TVClustering, x: Any, settings: NeighborSettings) -> t
     new = np.flatnonzero(known < 0)
     if new.size:
         trained, added = (scaling.transform(part) for part in (graph.x, x[new]))
-        weighed = with_scaled_weights(graph, trained_scale(estimator))
-        adjacency = adjacency_with_new_rows(weighed, trained, added, settings)
+        adjacency = adjacency_with_new_rows(network_graph(estimator, graph), trained, added, settings)
         both = [trained, added]
         features = feature_tensor(sp.vstack(both, "csr") if sp.issparse(x) else np.concatenate(both))
         device = estimator.device_
@@ -49,6 +49,13 @@ def infer_rows(estimator: TVClustering, x: Any, settings: NeighborSettings) -> t
         assignments[new] = new_assignments[graph.num_nodes :].cpu().numpy()
         embedding[new] = new_embedding[graph.num_nodes :].cpu().numpy()
     return assignments, embedding
+
+
+def network_graph(estimator: TVClustering, graph: Graph) -> Graph:
+    """What the network reads of a graph: weights of ordinary size, of similarities the strongest."""
+    graph = with_scaled_weights(graph, trained_scale(estimator))
+    strongest = estimator.choices_.get("strongest_edges")
+    return graph if strongest is None else strongest_edges(graph, strongest)
 
 
 def trained_scale(estimator: TVClustering) -> float:

@@ -12,6 +12,7 @@ from tvgnn.estimators.inputs import NetworkInputs, estimated_bytes
 from tvgnn.estimators.quality.memory import quality_bytes
 from tvgnn.estimators.quality.preparation import FeaturePreparation
 from tvgnn.estimators.quality.recipe import fit_quality
+from tvgnn.estimators.quality.similarities import STRONGEST, is_similarity_matrix, strongest_edges
 from tvgnn.estimators.restarts import network_config, train_best
 from tvgnn.graph.adjacency import Adjacency
 from tvgnn.graph.graph import Graph
@@ -96,6 +97,8 @@ def train_network(
 
     """
     if preset == "quality":
+        strongest = STRONGEST if is_similarity_matrix(graph) else None
+        graph = graph if strongest is None else strongest_edges(graph)
         model, result, choices = fit_quality(
             graph,
             x,
@@ -106,6 +109,7 @@ def train_network(
             backend=backend,
             verbose=verbose,
         )
+        choices["strongest_edges"] = strongest
         return model, NetworkInputs.from_graph(graph, x, model.config.hidden_channels, device), result, choices
     config = network_config(graph.num_features, n_clusters, parameters)
     inputs = NetworkInputs.from_graph(graph, x, config.hidden_channels, device)

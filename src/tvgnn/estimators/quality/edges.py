@@ -10,7 +10,14 @@ import scipy.sparse as sp
 from tvgnn.estimators.quality.directions import averaging_matrix, highest_ratio
 from tvgnn.graph.graph import Graph
 
-__all__ = ["independent_share", "neighbor_agreement", "own_share", "rewired", "without_edges"]
+__all__ = [
+    "closed_triangles",
+    "independent_share",
+    "neighbor_agreement",
+    "own_share",
+    "rewired",
+    "without_edges",
+]
 
 _RANK = 32  # components that are looked at; chance correlates neighbours in some of many
 _SAMPLE = 20_000  # edges whose ends are asked for common neighbours
@@ -50,8 +57,8 @@ def neighbor_agreement(
 def independent_share(graph: Graph) -> float:
     """Share of the edges that say something of their own, relative to those of a triangle: ``3 / (2 + T)``, at most 1.
 
-    T is the number of neighbours that the two ends of an edge have in common beyond chance, on average over the edges.
-    In a clique of s nodes, where T is s - 2, s - 1 edges join them all and the other ``(s - 1) (s - 2) / 2`` follow
+    T is `closed_triangles`. In a clique of s nodes, where T is s - 2, s - 1 edges join them all and the other
+    ``(s - 1) (s - 2) / 2`` follow
     from these, so a share of ``2 / (2 + T)`` is independent. Citation networks have a T of about 1 and count in full;
     joint purchases, nearest neighbours and everything else that joins all members of a group have about ten and more.
     Chance is what edges joined at random have in common, which is much where all know the same hubs.
@@ -65,10 +72,21 @@ def independent_share(graph: Graph) -> float:
         0.5
 
     """
+    return min(1.0, 3 / (2 + max(closed_triangles(graph), 1.0)))
+
+
+def closed_triangles(graph: Graph) -> float:
+    """Number of neighbours that the two ends of an edge have in common beyond chance, on average over the edges."""
     common = _common_neighbors(graph)
     if common > 1 and _expected_by_chance(graph) > _FEW:
-        common -= _common_neighbors(rewired(graph, np.random.RandomState(0)))
-    return min(1.0, 3 / (2 + max(common, 1.0)))
+        random = rewired(graph, np.random.RandomState(0))
+        common -= _common_neighbors(random) * _lost_when_rewired(graph, random) ** 2
+    return common
+
+
+def _lost_when_rewired(graph: Graph, random: Graph) -> float:
+    """Edges for each that is left, more than 1 where nearly all nodes are joined and many would be double."""
+    return graph.num_edges / max(random.num_edges, 1)
 
 
 def _expected_by_chance(graph: Graph) -> float:
