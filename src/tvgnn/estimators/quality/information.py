@@ -12,6 +12,7 @@ import scipy.sparse as sp
 __all__ = ["PartitionInformation", "edge_information"]
 
 _RESOLUTION = 1e-6  # share of a direction's variance within clusters below which float32 tells nothing
+_RIDGE = 1e-6  # of the mean variance
 _BLOCK = 1 << 19  # entries of the adjacency looked at together, so that what is made of them stays in the cache
 
 
@@ -50,7 +51,9 @@ class PartitionInformation:
         self.adjacency, self.nodes, self.edge_share = adjacency, nodes, edge_share
         self._number = adjacency.shape[0] if number is None else number
         self._white = None if features is None else _whitened(features)
-        self._categories = [part if part.ndim == 1 else _whitened(part) for part in categories]
+        self._levels = [part for part in categories if part.ndim == 1]
+        codes = [part for part in categories if part.ndim == 2]
+        self._codes = _standardised(np.hstack(codes)) if codes else None
 
     def of(self, labels: np.ndarray, n_clusters: int) -> float:
         """Nats explained by labels (N,) in 0 .. n_clusters - 1."""
@@ -66,27 +69,44 @@ class PartitionInformation:
         if self._white is None:
             return 0.0
         labels = labels if self.nodes is None else labels[self.nodes]
-        of_each = (
-            _nats_of_levels(part, labels, n_clusters) if part.ndim == 1 else _nats(part, labels, n_clusters)
-            for part in self._categories
-        )
+        of_each = [_nats_of_levels(part, labels, n_clusters) for part in self._levels]
+        if self._codes is not None:
+            of_each.append(_most_nats_of_columns(self._codes, labels, n_clusters))
         return self._number * (_nats(self._white, labels, n_clusters) - max(of_each, default=0.0))
 
 
 def _whitened(features: np.ndarray) -> np.ndarray:
     x = features - features.mean(0)
     total = (x.T @ x).astype(np.float64)
-    ridge = 1e-6 * max(np.trace(total) / len(total), 1e-12)
+    ridge = _RIDGE * max(np.trace(total) / len(total), 1e-12)
     values, vectors = scipy.linalg.eigh(total)
     # Rounding makes zero eigenvalues slightly negative
     return x @ (vectors / np.sqrt(np.maximum(values, 0) + ridge)).astype(np.float32)
 
 
+def _standardised(columns: np.ndarray) -> np.ndarray:
+    """Each column as `_whitened` makes it alone."""
+    x = columns - columns.mean(0)
+    total = np.square(x, dtype=np.float64).sum(0)
+    return x / np.sqrt(total + _RIDGE * np.maximum(total, 1e-12)).astype(np.float32)
+
+
 def _nats(white: np.ndarray, labels: np.ndarray, n_clusters: int) -> float:
     """Nats a node that labels explain of whitened features."""
-    sizes = np.maximum(np.bincount(labels, minlength=n_clusters), 1)
-    means = np.asarray(_members(labels, n_clusters).T @ white, dtype=np.float64) / np.sqrt(sizes)[:, None]
+    means = _means(white, labels, n_clusters)
     return _nats_of_explained(means @ means.T)
+
+
+def _most_nats_of_columns(standardised: np.ndarray, labels: np.ndarray, n_clusters: int) -> float:
+    """Nats a node that labels explain of the column, alone, of which they explain most."""
+    explained = np.square(_means(standardised, labels, n_clusters)).sum(0).max()
+    return -float(np.log(max(1 - explained, _RESOLUTION))) / 2
+
+
+def _means(columns: np.ndarray, labels: np.ndarray, n_clusters: int) -> np.ndarray:
+    """Means over clusters times the root of their sizes, (K, F) float64."""
+    sizes = np.maximum(np.bincount(labels, minlength=n_clusters), 1)
+    return np.asarray(_members(labels, n_clusters).T @ columns, dtype=np.float64) / np.sqrt(sizes)[:, None]
 
 
 def _nats_of_levels(levels: np.ndarray, labels: np.ndarray, n_clusters: int) -> float:
