@@ -10,6 +10,7 @@ from scipy.spatial import cKDTree
 
 from benchmarks.quality.airports import simulate_airports
 from benchmarks.quality.amounts import simulate_amounts
+from benchmarks.quality.answers import simulate_answers
 from benchmarks.quality.dense import simulate_dense
 from benchmarks.quality.matched import Margins, matched_settings, simulate_like
 from benchmarks.quality.packages import (
@@ -46,6 +47,7 @@ _DRAWN = {
 _SIMULATED = {
     "airports": simulate_airports,
     "amounts": simulate_amounts,
+    "answers": simulate_answers,
     "dense": simulate_dense,
     "shares": simulate_shares,
     "skewed": simulate_skewed,
@@ -72,7 +74,8 @@ def problem(name: str, seed: int, mirror: str | None = None) -> Problem:
     ``table-NUMBER`` measurements and categories; ``cells-NUMBER`` are counts of genes, ``logcells-NUMBER`` their
     logarithms as scanpy makes them, without edges too. ``airports-NUMBER`` have one-hot degrees for features,
     ``skewed-NUMBER`` measurements with heavy tails, ``shares-NUMBER`` shares of a whole, ``amounts-NUMBER`` amounts
-    that are mostly zero. ``dense-NUMBER`` joins up to all pairs, by similarities or amounts.
+    that are mostly zero. ``dense-NUMBER`` joins up to all pairs, by similarities or amounts; ``answers-NUMBER``
+    have few columns of 0 and 1, with edges where the number is odd.
 
     The number stands for the settings, of those like a graph from the best match on.
 

@@ -29,6 +29,7 @@ INPUT_KINDS = (
     "amounts",
     "cells",
     "logcells",
+    "answers",
     "dense",
     "texts",
     "short",

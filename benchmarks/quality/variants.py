@@ -150,6 +150,7 @@ VARIANTS = {
     "shares and amounts as other columns": Variant(_ONE_RUN, _no_shares_and_amounts),
     "dense graphs as others": Variant(_ONE_RUN, _dense_as_others),
     "origin of features unknown": Variant(_ONE_RUN, _origin_unknown),
+    "idf+l2": Variant(_ONE_RUN | {"feature_norm": "idf+l2"}),
     "columns standardised": Variant(_ONE_RUN | {"feature_norm": "standardize"}),
     "discriminants fitted once": Variant(_ONE_RUN, lambda: patch.object(combination, "set_discriminant", _fitted_once)),
     "paper, 300 epochs": Variant({"preset": "paper", "max_iter": 300}),

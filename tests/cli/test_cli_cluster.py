@@ -21,8 +21,9 @@ from tvgnn.io.run_context import read_context
 
 ALWAYS = {
     "dataset", "method", "seed", "n_nodes", "n_edges", "n_features", "n_clusters", "n_clusters_found", "cluster_sizes",
-    "loss", "total_variation", "balance", "sharpness", "modularity", "conductance", "cut_fraction", "epochs",
-    "converged", "fit_seconds", "ms_per_epoch", "peak_rss_bytes", "device", "backend", "threads", "versions", "commit",
+    "loss", "total_variation", "balance", "sharpness", "soft_entropy", "modularity", "conductance", "cut_fraction",
+    "epochs", "converged", "fit_seconds", "ms_per_epoch", "peak_rss_bytes", "device", "backend", "threads", "versions",
+    "commit",
 }  # fmt: skip
 WITH_LABELS = {"nmi", "acc", "ari", "macro_f1"}
 

@@ -12,6 +12,7 @@ import pytest
 from cli_cases import SMALL, clique_edges
 from pyarrow import parquet
 
+from tvgnn import TVClustering
 from tvgnn.colors import COLORS
 from tvgnn.datasets import simulate_tissue
 from tvgnn.io.h5ad import write_h5ad
@@ -196,6 +197,21 @@ def test_cells(tvgnn, tmp_path):
     assert list(nx.read_gexf(tmp_path / "r.gexf")) == list(cells.obs_names)
     write_h5ad(tmp_path / "other.h5ad", cells[::-1].copy())
     assert "the cells that were clustered" in tvgnn("export", "out", "s.h5ad", "--source", "other.h5ad").error
+
+
+def test_embeddings(tvgnn, run):
+    result = tvgnn("export", "out", "r.csv", "r.parquet", "r.h5ad", "--embedding")
+    assert result.code == 0, result.err
+    expected = TVClustering.load(run / "out").embedding_
+    names = [f"e_{number}" for number in range(expected.shape[1])]
+    table = pd.read_csv(run / "r.csv")
+    assert list(table) == ["node_id", "cluster", "confidence", "class", *names]
+    np.testing.assert_array_equal(table[names].to_numpy(np.float32), expected)
+    np.testing.assert_array_equal(parquet.read_table(run / "r.parquet").to_pandas()[names], table[names])
+    np.testing.assert_array_equal(anndata.read_h5ad(run / "r.h5ad").obsm["X_tvgnn"], expected)
+    for files in (["s.gexf"], ["s.csv", "s.graphml"], ["c.csv", "--coarsened"]):
+        assert "--embedding" in tvgnn("export", "out", *files, "--embedding").error
+    assert not list(run.glob("[cs].*"))
 
 
 def test_hostile_ids(tvgnn, tmp_path):

@@ -112,6 +112,13 @@ def test_sweep_reads_the_same_file(tvgnn, tmp_path, cells):
         (["--h5ad", "cells.h5ad", "--use-rep", "X", "--structural-features", "ones"], "and --use-rep"),
         (["--dataset", "ring", "--library-key", "slide"], "--library-key needs --h5ad FILE"),
         (["--dataset", "ring", "--write-h5ad", "new.h5ad"], "--write-h5ad needs --h5ad"),
+        (["--h5ad", "cells.h5ad", "--spatial-key", "spatial", "--embedding"], "--embedding needs --write-h5ad"),
+        (["--h5ad", "cells.h5ad", "--spatial-key", "spatial", "--key-added", "k"], "--key-added needs --write-h5ad"),
+        (["--dataset", "ring", "--no-weights"], "--no-weights needs --h5ad FILE"),
+        (
+            ["--h5ad", "cells.h5ad", "--spatial-key", "spatial", "--write-h5ad", "n.h5ad", "--key-added", "spatial"],
+            "but obsm['spatial'] is something else; take another name",
+        ),
         (["--h5ad", "cells.h5ad", "--spatial-key", "spatial", "--write-h5ad", "cells.h5ad"], "is not overwritten"),
         (["--h5ad", "cells.h5ad", "--spatial-key", "spatial", "--write-h5ad", "no/new.h5ad"], "folder does not exist"),
     ],
@@ -124,6 +131,16 @@ def test_a_mistake_is_one_line_and_leaves_nothing(tvgnn, tmp_path, cells, argume
     assert result.code == 2
     assert says in result.error
     assert sorted(tmp_path.iterdir()) == before
+
+
+def test_the_result_has_the_name_that_is_asked_for(tvgnn, tmp_path, cells):
+    result = tvgnn("cluster", "--h5ad", "cells.h5ad", "--spatial-key", "spatial", "-k", "2", "--out", "out",
+                   "--write-h5ad", "done.h5ad", "--key-added", "domains", "--embedding", *SMALL)  # fmt: skip
+    assert result.code == 0, result.err
+    done = anndata.read_h5ad(tmp_path / "done.h5ad")
+    assert {"domains"} <= set(done.obs)
+    assert done.obsm["X_domains"].shape[0] == done.n_obs
+    assert "tvgnn" not in done.uns
 
 
 def test_a_failed_run_leaves_no_file(tvgnn, tmp_path, cells):

@@ -41,7 +41,7 @@ class TestPreparation:
         bag = (random.random((200, 40)) < np.linspace(0.02, 0.4, 40)).astype(float)
         counts = bag * random.integers(1, 5, bag.shape)
         tf_idf = bag * np.log(200 / bag.sum(0)) * random.uniform(0.5, 1.5, bag.shape)
-        assert choose_steps(bag) == choose_steps(sp.csr_array(bag)) == ("idf", "l2")
+        assert choose_steps(bag) == choose_steps(sp.csr_array(bag)) == ("l2",)  # see test_binary_features.py
         assert choose_steps(counts) == ("log1p", "smooth-idf", "l2")
         assert choose_steps(tf_idf) == choose_steps(sp.csr_array(tf_idf)) == ("l2",)
         assert choose_steps(random.normal(size=(200, 3))) == ("standardize",)
@@ -194,7 +194,7 @@ class TestEstimator:
         assert fitted.labels_.tolist() == fitted.assignments_.argmax(1).tolist()
         assert fitted.assignments_.sum(1) == pytest.approx(1, abs=1e-5)
         assert np.diff(np.bincount(fitted.labels_)).max() <= 0
-        assert fitted.feature_norm_ == "idf+l2"
+        assert fitted.feature_norm_ == "l2"
 
     def test_refinement_never_explains_less(self, fitted):
         assert fitted.choices_["nats"] >= fitted.choices_["nats_before_refinement"]
@@ -277,9 +277,9 @@ class TestEstimator:
     def test_every_parameter_has_an_effect_or_is_refused(self):
         """Another value than the default gives another result or an error: the list covers the constructor."""
         noisy = topics(nodes=150, clusters=10, seed=1)  # where the refinement finds more than k-means
-        usual = TVClustering(5, preset="quality", n_init=1, random_state=0).fit(noisy)
+        usual = TVClustering(5, preset="quality", n_init=1, random_state=0, feature_norm="idf+l2").fit(noisy)
         others = {
-            "n_clusters": 4, "random_state": 1, "feature_norm": None, "max_iter": 1, "patience": 1, "tol": 1e9,
+            "n_clusters": 4, "random_state": 1, "feature_norm": "auto", "max_iter": 1, "patience": 1, "tol": 1e9,
             "n_init": 2, "hidden_channels": 4, "num_layers": 7, "totvar_coeff": 9.0, "balance_coeff": 9.0,
             "learning_rate": 1.0, "batch_size": 100,
         }  # fmt: skip

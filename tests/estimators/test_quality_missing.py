@@ -112,7 +112,7 @@ def test_without_any_feature_the_edges_remain(graph):
     assert model.choices_["missing_features"] == 0  # nothing tells missing features from such as are always zero
 
 
-@pytest.mark.parametrize("number", [2, 5])
+@pytest.mark.parametrize("number", [3, 5])
 def test_few_nodes_with_features(graph, number):
     x = sp.csr_array(graph.x)[:number]
     x.resize(300, 90)

@@ -95,6 +95,45 @@ def test_results_of_an_earlier_run_are_overwritten(tissue, tmp_path):
     assert read.obsm["tvgnn_R"].shape[1] == 2
 
 
+def test_the_embedding_is_kept_where_it_is_asked_for(tissue):
+    tv_clustering(tissue, 3, spatial_key="spatial", embedding=True, **SMALL)
+    model = TVClustering(3, random_state=0, **SMALL).fit(Graph.from_anndata(tissue, spatial_key="spatial"))
+    assert np.array_equal(tissue.obsm["X_tvgnn"], model.embedding_)
+    restricted = {"spatial_key": "spatial", "restrict_to": ("tvgnn", ["0"]), "embedding": True}
+    tv_clustering(tissue, 2, **restricted, **SMALL)
+    inside = (tissue.obs["tvgnn"] == "0").to_numpy()
+    assert np.isfinite(tissue.obsm["X_tvgnn_R"][inside]).all()
+    assert np.isnan(tissue.obsm["X_tvgnn_R"][~inside]).all()
+    tv_clustering(tissue, 2, spatial_key="spatial", **SMALL)
+    assert "X_tvgnn" not in tissue.obsm  # it was that of other clusters
+
+
+def test_an_embedding_that_others_wrote_stays(tissue):
+    tissue.obsm["X_tvgnn"] = np.ones((tissue.n_obs, 2))
+    with pytest.raises(ValueError, match=r"but obsm\['X_tvgnn'\] is something else"):
+        tv_clustering(tissue, 3, spatial_key="spatial", embedding=True, **SMALL)
+    for _ in range(2):
+        tv_clustering(tissue, 3, spatial_key="spatial", **SMALL)
+    assert tissue.obsm["X_tvgnn"].tolist() == [[1, 1]] * tissue.n_obs
+
+
+def test_weights_may_be_left_out(tissue):
+    random = np.random.default_rng(0)
+    weights = Graph.from_anndata(tissue, spatial_key="spatial").adjacency()
+    tissue.obsp["weighed"] = weights.multiply(random.uniform(0.1, 5, weights.shape)).tocsr()
+    tissue.obsp["once"] = weights
+    found = {}
+    for key, use_weights in (("weighed", True), ("weighed", False), ("once", True)):
+        options = {"obsp": key, "use_weights": use_weights, "key_added": "t", "copy": True}
+        found[key, use_weights] = tv_clustering(tissue, 3, **options, **SMALL)
+    soft = {name: adata.obsm["t"] for name, adata in found.items()}
+    np.testing.assert_array_equal(soft["weighed", False], soft["once", True])
+    assert not np.array_equal(soft["weighed", True], soft["once", True])
+    assert found["weighed", False].uns["t"]["params"]["use_weights"] is False
+    mixed = {"obsp": ["weighed", "once"], "use_weights": False, "key_added": "t", "copy": True}
+    np.testing.assert_allclose(tv_clustering(tissue, 3, **mixed, **SMALL).obsm["t"], soft["once", True], atol=1e-5)
+
+
 def test_more_than_ten_clusters_stay_in_order(tissue):
     tv_clustering(tissue, 12, spatial_key="spatial", **SMALL)
     found = tissue.uns["tvgnn"]["n_clusters_found"]

@@ -265,3 +265,17 @@ def test_metrics_round_trip_and_refuse_nan(tmp_path):
         with pytest.raises(DataError, match="metric 'loss' cannot be written"):
             write_metrics(tmp_path / "bad.json", {"nmi": 1.0, "loss": bad})
     assert not (tmp_path / "bad.json").exists()
+
+
+@pytest.mark.parametrize("name", [".DS_Store", "Thumbs.db", "desktop.ini"])
+def test_what_file_managers_leave_is_no_bar(tmp_path, name):
+    path = tmp_path / "run"
+    make_run(path)
+    (path / name).write_bytes(b"view")
+    make_run(path, "new", overwrite=True)
+    assert [file.name for file in path.iterdir()] == ["metrics.json"]
+    assert list(tmp_path.iterdir()) == [path]
+    (path / name).mkdir()  # somebody's folder of that name
+    with pytest.raises(DataError, match="which no run wrote"):
+        make_run(path, "newer", overwrite=True)
+    assert note_of(path) == "new"

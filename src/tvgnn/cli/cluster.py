@@ -23,6 +23,22 @@ def cluster(
     write_h5ad: Annotated[
         Path | None, typer.Option(help="A new AnnData file with the result.", rich_help_panel="AnnData file")
     ] = None,
+    key_added: Annotated[
+        str | None,
+        typer.Option(
+            help="Name of the result in the file of --write-h5ad.",
+            show_default="tvgnn",
+            rich_help_panel="AnnData file",
+        ),
+    ] = None,
+    embedding: Annotated[
+        bool,
+        typer.Option(
+            "--embedding",
+            help="Write the cells' embedding too, into obsm, as X_ and that name.",
+            rich_help_panel="AnnData file",
+        ),
+    ] = False,
     n_clusters: Annotated[
         int | None,
         typer.Option("-k", "--n-clusters", min=1, help="Number of clusters.", show_default="number of known classes"),
@@ -45,6 +61,9 @@ def cluster(
     """
     if write_h5ad is not None and source.h5ad.h5ad is None:
         raise ValueError("--write-h5ad needs --h5ad FILE, to whose cells the result is added")
+    if write_h5ad is None and (embedding or key_added is not None):
+        option = "--embedding" if embedding else "--key-added"
+        raise ValueError(f"{option} needs --write-h5ad FILE; of any run, tvgnn export writes tables and h5ad files")
 
     from tvgnn.cli.run import choice_notes, fit, graph_notes, run_metrics, say, set_threads, write_run
     from tvgnn.estimators.clustering import TVClustering
@@ -59,6 +78,11 @@ def cluster(
     set_threads(model.threads)
     given = source.read(preset, model.scaling)
     inputs = input_hashes(source.files())
+    key = "tvgnn" if key_added is None else key_added
+    if write_h5ad is not None:  # before anything is trained
+        from tvgnn.external.anndata import check_key
+
+        check_key(given.adata, key, embedding=embedding)
     classes = given.graph.num_classes
     if n_clusters is None and not classes:
         raise ValueError("expected the number of clusters, got no known classes to count; pass -k")
@@ -93,7 +117,7 @@ def cluster(
         write_run(folder, estimator, metrics, context)
         source.remember(folder, given, inputs)
         if file is not None:
-            source.h5ad.write(file, given.adata, estimator)
+            source.h5ad.write(file, given.adata, estimator, key, embedding=embedding)
     if not quiet:
         from rich.console import Console
 

@@ -31,6 +31,12 @@ def export(
     assignments: Annotated[
         bool, typer.Option("--assignments", help="Write soft assignments too, as p_0, p_1, ...")
     ] = False,
+    embedding: Annotated[
+        bool,
+        typer.Option(
+            "--embedding", help="Write the nodes' embedding too: e_0, e_1, ... in tables, obsm['X_tvgnn'] in .h5ad."
+        ),
+    ] = False,
     source: Annotated[
         Path | None,
         typer.Option(
@@ -64,15 +70,22 @@ def export(
         raise ValueError("expected files with different names, got one twice")
     if soft and not coarsened:
         raise ValueError("--soft needs --coarsened, the graph whose edges it weighs")
-    if coarsened and (assignments or plain or source is not None):
-        raise ValueError("--coarsened writes clusters and not nodes; leave out --assignments, --plain and --source")
+    if coarsened and (assignments or embedding or plain or source is not None):
+        raise ValueError(
+            "--coarsened writes clusters and not nodes; leave out --assignments, --embedding, --plain and --source"
+        )
+    if embedding and (networks := [file for file in files if file.suffix.lower() in NETWORK_SUFFIXES]):
+        raise ValueError(
+            f"{networks[0]}: --embedding is hundreds of columns, for {', '.join(TABLE_SUFFIXES)} and .h5ad; export "
+            "networks without it"
+        )
     if (plain or source is not None) and all(file.suffix.lower() in TABLE_SUFFIXES for file in files):
         raise ValueError(
             "--source and --plain are for .graphml, .gexf and .h5ad; tables hold nothing of the input file"
         )
     if plain and source is not None:
         raise ValueError("expected --source FILE or --plain, got both; leave one of them out")
-    result = _Result(run_dir, source, plain, assignments)
+    result = _Result(run_dir, source, plain, assignments, embedding)
     result.refuse_to_replace(files)
     with ExitStack() as stack:  # no file appears unless all can be written
         places = [Path(str(stack.enter_context(new_file(file, overwrite=overwrite)))) for file in files]
@@ -88,7 +101,9 @@ def export(
 class _Result:
     """A run, and the file whose copy gets its clusters."""
 
-    def __init__(self, run_dir: Path, source: Path | None, plain: bool, with_assignments: bool) -> None:
+    def __init__(
+        self, run_dir: Path, source: Path | None, plain: bool, with_assignments: bool, with_embedding: bool
+    ) -> None:
         from tvgnn.cli.report import read_metrics
         from tvgnn.estimators.clustering import TVClustering
         from tvgnn.io.run_context import read_context
@@ -107,6 +122,7 @@ class _Result:
         self.noted: set[str] = set()
         self.confidence = self.estimator.assignments_.max(axis=1)
         self.assignments = self.estimator.assignments_ if with_assignments else None
+        self.embedding = self.estimator.embedding_ if with_embedding else None
 
     def refuse_to_replace(self, files: list[Path]) -> None:
         """Refuse to write over what the result is made of: the run's own files, and the file that was clustered.
@@ -148,7 +164,7 @@ class _Result:
                     say("note", f"the attribute is called {name}, as the clustered file has one of the shorter name")
             self.noted.update(names)
         else:
-            write_node_table(path, self.graph, labels, **given)
+            write_node_table(path, self.graph, labels, embedding=self.embedding, **given)
 
     def write_coarsened(self, path: Path, soft: bool) -> None:
         """Write the clusters."""
@@ -171,7 +187,7 @@ class _Result:
         write_coarsened_graph(path, graph, attributes={"confidence": mean(self.confidence)}, positions=where)
 
     def _write_h5ad(self, path: Path) -> None:
-        from tvgnn.external.anndata import store_clustering
+        from tvgnn.external.anndata import check_key, store_clustering
         from tvgnn.external.anndata_export import to_anndata
         from tvgnn.graph.anndata_graph import require_anndata
         from tvgnn.io.h5ad import read_h5ad, write_h5ad
@@ -188,7 +204,9 @@ class _Result:
             adata = read_h5ad(source)
             if list(adata.obs_names) != [str(key) for key in self.graph.node_ids]:
                 raise DataError(f"{source}: expected the cells that were clustered, got others, or another order")
-        store_clustering(adata, self.estimator, settings=dict(self.input.settings) if self.input else None)
+            check_key(adata, embedding=self.embedding is not None)
+        settings = dict(self.input.settings) if self.input else None
+        store_clustering(adata, self.estimator, settings=settings, embedding=self.embedding is not None)
         write_h5ad(path, adata)
 
     def _source(self, suffixes: tuple[str, ...]) -> Path | None:

@@ -67,6 +67,9 @@ class H5adInput:
     spatial_neighbors: Annotated[
         int | None, _h5ad(min=1, help="Neighbours in space of each cell.", show_default="15")
     ] = None
+    no_weights: Annotated[
+        bool, _h5ad("--no-weights", help="Edges of the given graphs count once, whatever their weights.")
+    ] = False
     label_key: Annotated[str | None, _h5ad(help="Key of obs with known classes, for evaluation only.")] = None
 
     def __post_init__(self) -> None:
@@ -75,6 +78,7 @@ class H5adInput:
             "label_key",
         )  # fmt: skip
         given = [f"--{name.replace('_', '-')}" for name in parts if getattr(self, name) is not None]
+        given += ["--no-weights"] * self.no_weights
         if self.h5ad is None and given:
             raise ValueError(f"{given[0]} needs --h5ad FILE, whose parts it names")
         in_space = self.spatial_key is not None or self.library_key is not None
@@ -116,12 +120,14 @@ class H5adInput:
         notes = (*graph.report.notes, *notes, *unlabelled_note(graph))
         return adata, replace(graph, report=replace(graph.report, notes=notes))
 
-    def write(self, path: Path, adata: Any, estimator: TVClustering) -> None:
+    def write(
+        self, path: Path, adata: Any, estimator: TVClustering, key_added: str, *, embedding: bool = False
+    ) -> None:
         """Add the clustering to the AnnData and write it."""
         from tvgnn.external.anndata import store_clustering
         from tvgnn.io.h5ad import write_h5ad
 
-        store_clustering(adata, estimator, settings=self.settings(adata))
+        store_clustering(adata, estimator, key_added, settings=self.settings(adata), embedding=embedding)
         write_h5ad(path, adata)
 
     def settings(self, adata: Any) -> dict[str, Any]:
@@ -153,6 +159,7 @@ class H5adInput:
             spatial_key=self.spatial_key,
             library_key=self.library_key,
             n_spatial_neighbors=_IN_SPACE if self.spatial_neighbors is None else self.spatial_neighbors,
+            use_weights=not self.no_weights,
         )
 
     def _positions(self, adata: Any) -> Any:

@@ -18,7 +18,7 @@ from tvgnn.metrics import evaluate
 if TYPE_CHECKING:
     from tvgnn.estimators.clustering import TVClustering
 
-__all__ = ["store_clustering", "tv_clustering"]
+__all__ = ["check_key", "store_clustering", "tv_clustering"]
 
 _KEY = "tvgnn"
 
@@ -36,8 +36,10 @@ def tv_clustering(
     spatial_key: str | None = None,
     library_key: str | None = None,
     n_spatial_neighbors: int = 15,
+    use_weights: bool = True,
     restrict_to: tuple[str, Sequence[str]] | None = None,
     random_state: int = 0,
+    embedding: bool = False,
     copy: bool = False,
     **parameters: Any,
 ) -> Any:
@@ -73,12 +75,16 @@ def tv_clustering(
         ``spatial_key`` is then ``"spatial"`` unless given.
     n_spatial_neighbors : int, default 15
         Neighbours in space of each cell.
+    use_weights : bool, default True
+        Whether edges of the given graphs count by their weights, or each once.
     restrict_to : (str, sequence of str), optional
         Cluster the cells of these categories of a column of ``obs`` only, such as ``("leiden", ["0", "3"])``. As in
         scanpy the others keep their category, the clusters are called ``"0-3,0"``, ``"0-3,1"``, ..., and the result is
         under ``"tvgnn_R"`` where ``key_added`` is not given.
     random_state : int, default 0
         Seed.
+    embedding : bool, default False
+        Keep the embedding of the cells as well, for neighbours or a UMAP of it.
     copy : bool, default False
         Return a copy with the results and leave ``adata`` as it is.
     **parameters
@@ -92,6 +98,7 @@ def tv_clustering(
 
         - ``obs[key_added]``: clusters as a categorical of strings, ``"0"`` the largest;
         - ``obsm[key_added]``: soft assignments (N, K) float32, NaN for cells that ``restrict_to`` leaves out;
+        - ``obsm["X_" + key_added]``: where ``embedding``, the embedding (N, d) float32, NaN for cells left out;
         - ``uns[key_added]``: ``params`` and what came out: numbers, text and lists, which h5ad and JSON can hold.
 
     Raises
@@ -121,10 +128,12 @@ def tv_clustering(
             "expected an AnnData of its own, got a view of another one, which results cannot be written into; "
             "adata = adata.copy() first, or copy=True"
         )
-    keys = AnnDataKeys(use_rep, obsp, neighbors_key, weights, spatial_key, library_key, n_spatial_neighbors)
+    keys = AnnDataKeys(
+        use_rep, obsp, neighbors_key, weights, spatial_key, library_key, n_spatial_neighbors, use_weights
+    )
     if use_rep is not None and parameters.get("features") is not None:
         raise ValueError(f"expected one kind of features, got use_rep={use_rep!r} and features")
-    _check_key(adata, _key_of(key_added, restricted=restrict_to is not None))
+    check_key(adata, _key_of(key_added, restricted=restrict_to is not None), embedding=embedding)
     adjacency = matrix_in_order(adjacency, adata.obs_names.tolist())
     rows, part = None, adata
     if restrict_to is not None:
@@ -140,7 +149,9 @@ def tv_clustering(
     settings = keys.record(adata, adjacency=adjacency is not None)
     if parameters.get("features") is not None:
         del settings["use_rep"]
-    store_clustering(target, estimator, key_added, settings=settings, restrict_to=restrict_to, rows=rows)
+    store_clustering(
+        target, estimator, key_added, settings=settings, restrict_to=restrict_to, rows=rows, embedding=embedding
+    )
     return target if copy else None
 
 
@@ -152,6 +163,7 @@ def store_clustering(
     settings: dict[str, Any] | None = None,
     restrict_to: tuple[str, Sequence[str]] | None = None,
     rows: npt.NDArray[np.int64] | None = None,
+    embedding: bool = False,
 ) -> None:
     """Write a fitted clustering of the cells into ``obs``, ``obsm`` and ``uns``, as :func:`tv_clustering` does.
 
@@ -167,6 +179,8 @@ def store_clustering(
         How the graph was made, kept with the parameters.
     restrict_to, rows : optional
         The categories that the cells were restricted to, and their indices.
+    embedding : bool, default False
+        Whether the embedding is kept.
     """
     import pandas as pd
 
@@ -180,20 +194,35 @@ def store_clustering(
         names = [*kept, *(f"{_joined(categories)},{name}" for name in names)]
         codes = np.empty(adata.n_obs, dtype=np.int64)
         codes[others], codes[rows] = codes_of_others, len(kept) + estimator.labels_
-        assignments = np.full((adata.n_obs, assignments.shape[1]), np.nan, dtype=np.float32)
-        assignments[rows] = estimator.assignments_
+        assignments = _of_all(assignments, rows, adata.n_obs)
     # objects, as anndata 0.12 does not write the text type of pandas 3 unless it is told to
     clusters = pd.Categorical.from_codes(codes, categories=pd.Index(names, dtype=object))
     adata.obs[key_added] = pd.Series(clusters, index=adata.obs_names)
     adata.obsm[key_added] = assignments
-    adata.uns[key_added] = _record(estimator, settings or {}, restrict_to)
+    if embedding:
+        found = estimator.embedding_
+        adata.obsm[_embedding_key(key_added)] = found if rows is None else _of_all(found, rows, adata.n_obs)
+    elif _keeps_embedding(adata, key_added):  # of an earlier run, which does not belong to these clusters
+        adata.obsm.pop(_embedding_key(key_added), None)
+    adata.uns[key_added] = _record(estimator, settings or {}, restrict_to, embedding)
 
 
 def _key_of(key_added: str, *, restricted: bool) -> str:
     return f"{_KEY}_R" if restricted and key_added == _KEY else key_added
 
 
-def _check_key(adata: Any, key: str) -> None:
+def _embedding_key(key: str) -> str:
+    return f"X_{key}"
+
+
+def _of_all(values: npt.NDArray[Any], rows: npt.NDArray[np.int64], number: int) -> npt.NDArray[np.float32]:
+    """Values of some rows in a matrix of all, NaN in the others."""
+    found = np.full((number, values.shape[1]), np.nan, dtype=np.float32)
+    found[rows] = values
+    return found
+
+
+def check_key(adata: Any, key: str = _KEY, *, embedding: bool = False) -> None:
     """Refuse to overwrite what no run has written: a run leaves its record in ``uns`` beside the results.
 
     Raises
@@ -203,19 +232,33 @@ def _check_key(adata: Any, key: str) -> None:
     """
     if not isinstance(key, str) or not key or "/" in key:
         raise ValueError(f"expected key_added to be a name without slashes, which h5ad takes for folders, got {key!r}")
-    record = adata.uns.get(key)
-    if hasattr(record, "keys") and {"params", "n_clusters_found", "version"} <= set(record.keys()):
-        return
-    taken = [name for name in ("obs", "obsm", "uns") if key in getattr(adata, name)]
+    ours = _earlier_record(adata, key) is not None
+    taken = [] if ours else [f"{name}[{key!r}]" for name in ("obs", "obsm", "uns") if key in getattr(adata, name)]
+    if embedding and _embedding_key(key) in adata.obsm and not _keeps_embedding(adata, key):
+        taken.append(f"obsm[{_embedding_key(key)!r}]")
     if taken:
         raise ValueError(
-            f"expected key_added to be a new key, or that of an earlier run, got {key!r}, under which {taken[0]} has "
-            "something else; take another name, such as 'tvgnn'"
+            f"expected key_added to be a new key, or that of an earlier run, got {key!r}, but {taken[0]} is something "
+            f"else; take another name, such as {_KEY + '_2'!r}"
         )
 
 
+def _earlier_record(adata: Any, key: str) -> Any:
+    record = adata.uns.get(key)
+    known = hasattr(record, "keys") and {"params", "n_clusters_found", "version"} <= set(record.keys())
+    return record if known else None
+
+
+def _keeps_embedding(adata: Any, key: str) -> bool:
+    record = _earlier_record(adata, key)
+    return record is not None and bool(record.get("embedding", False))
+
+
 def _record(
-    estimator: TVClustering, settings: dict[str, Any], restrict_to: tuple[str, Sequence[str]] | None
+    estimator: TVClustering,
+    settings: dict[str, Any],
+    restrict_to: tuple[str, Sequence[str]] | None,
+    embedding: bool,
 ) -> dict[str, Any]:
     """Parameters and outcome as numbers, strings and lists: None and NaN have no place in every h5ad."""
     graph = estimator.graph_
@@ -235,6 +278,7 @@ def _record(
         "n_iter": int(estimator.n_iter_),
         "converged": bool(estimator.converged_),
         "fit_seconds": float(estimator.fit_seconds_),
+        "embedding": embedding,
         "version": version("tvgnn"),
     }
 

@@ -57,6 +57,8 @@ class AnnDataKeys:
         is then ``"spatial"`` unless given.
     n_spatial_neighbors : int, default 15
         Neighbours in space of each cell.
+    use_weights : bool, default True
+        Whether edges of the given graphs count by their weights; else each counts once, where it is not 0.
 
     Raises
     ------
@@ -71,6 +73,7 @@ class AnnDataKeys:
     spatial_key: str | None = None
     library_key: str | None = None
     n_spatial_neighbors: int = 15
+    use_weights: bool = True
 
     def __post_init__(self) -> None:
         if self.obsp is not None and self.neighbors_key is not None:
@@ -106,6 +109,7 @@ class AnnDataKeys:
             "spatial_key": self.positions_key,
             "library_key": self.library_key,
             "n_spatial_neighbors": None if self.positions_key is None else int(self.n_spatial_neighbors),
+            "use_weights": self.use_weights,
         }
         return {name: value for name, value in used.items() if value is not None}
 
@@ -163,6 +167,7 @@ def from_anndata(
     spatial_key: str | None = None,
     library_key: str | None = None,
     n_spatial_neighbors: int = 15,
+    use_weights: bool = True,
     y: Any = None,
     dtype: Any = "auto",
 ) -> Graph:
@@ -172,7 +177,7 @@ def from_anndata(
     ----------
     adata
         In memory; a view will do.
-    use_rep, obsp, neighbors_key, weights, spatial_key, library_key, n_spatial_neighbors
+    use_rep, obsp, neighbors_key, weights, spatial_key, library_key, n_spatial_neighbors, use_weights
         Features and graphs: see :class:`tvgnn.graph.anndata_graph.AnnDataKeys`; no features where there is neither
         ``use_rep`` nor X. Without any graph that is named the one that ``sc.pp.neighbors`` made. Several are mixed: see
         :func:`tvgnn.graph.mixing.mix_adjacencies`.
@@ -191,11 +196,15 @@ def from_anndata(
     GraphError
         A graph or the features are not valid, see :class:`tvgnn.Graph`.
     """
-    keys = AnnDataKeys(use_rep, obsp, neighbors_key, weights, spatial_key, library_key, n_spatial_neighbors)
+    keys = AnnDataKeys(
+        use_rep, obsp, neighbors_key, weights, spatial_key, library_key, n_spatial_neighbors, use_weights
+    )
     check_anndata(adata)
     names = [str(name) for name in adata.obs_names]
     # each is validated and made symmetric by itself, so that a message can say which it is
     parts = [(what, _read(cls, what, matrix, names)) for what, matrix in _given_graphs(adata, keys, adjacency)]
+    if not use_weights:
+        parts = [(what, _unweighted(graph)) for what, graph in parts]
     if keys.positions_key is not None:
         parts.append((f'neighbours by obsm["{keys.positions_key}"]', _graph_in_space(cls, adata, keys, names)))
     graph = _mixed(cls, parts, [1.0] * len(parts) if weights is None else weights)
@@ -208,6 +217,12 @@ def _read(cls: type[Graph], what: str, matrix: Any, names: list[str]) -> Graph:
         return cls.from_scipy(matrix, node_ids=names)
     except GraphError as error:
         raise GraphError(f"{what}: {error}") from None
+
+
+def _unweighted(graph: Graph) -> Graph:
+    weights = np.ones_like(graph.weights)
+    weights.setflags(write=False)
+    return replace(graph, weights=weights, is_weighted=False)
 
 
 def _mixed(cls: type[Graph], parts: list[tuple[str, Graph]], weights: Sequence[float]) -> Graph:

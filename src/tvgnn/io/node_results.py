@@ -25,7 +25,8 @@ class NodeResults:
     labels
         (N,) int64 clusters from 0.
     columns
-        ``confidence``, ``class`` and ``p_0``, ``p_1``, ..., as far as they are known; None where a node has no class.
+        ``confidence``, ``class``, ``p_0``, ``p_1``, ... and ``e_0``, ``e_1``, ..., as far as they are known; None where
+        a node has no class.
     """
 
     ids: list[Any]
@@ -33,7 +34,9 @@ class NodeResults:
     columns: dict[str, list[Any]]
 
 
-def node_results(graph: Graph, labels: Any, confidence: Any = None, assignments: Any = None) -> NodeResults:
+def node_results(
+    graph: Graph, labels: Any, confidence: Any = None, assignments: Any = None, embedding: Any = None
+) -> NodeResults:
     """Check and collect them.
 
     Raises
@@ -54,12 +57,17 @@ def node_results(graph: Graph, labels: Any, confidence: Any = None, assignments:
         plain = map(_plain, graph.class_names)
         names = [name if isinstance(name, str | int | float) else str(name) for name in plain]
         columns["class"] = [None if code < 0 else names[code] for code in graph.y.tolist()]
-    if assignments is not None:
-        values = np.asarray(assignments)
+    for name, shape, letter, matrix in (
+        ("assignments", "(N, K)", "p", assignments),
+        ("an embedding", "(N, d)", "e", embedding),
+    ):
+        if matrix is None:
+            continue
+        values = np.asarray(matrix)
         if values.ndim != 2 or len(values) != n:
-            raise DataError(f"expected assignments of shape (N, K) for {n} nodes, got {values.shape}")
+            raise DataError(f"expected {name} of shape {shape} for {n} nodes, got {values.shape}")
         for number, column in enumerate(values.T):
-            columns[f"p_{number}"] = _column(column, n, f"assignments, column {number}")
+            columns[f"{letter}_{number}"] = _column(column, n, f"{name}, column {number}")
     return NodeResults([_plain(key) for key in graph.node_ids], clusters.astype(np.int64), columns)
 
 

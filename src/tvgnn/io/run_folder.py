@@ -21,6 +21,7 @@ __all__ = ["METRICS_FILE", "RUN_FILES", "run_folder", "write_assignments", "writ
 METRICS_FILE = "metrics.json"
 """Every run folder holds this file; a folder without it is not ours to replace."""
 
+_OF_FILE_MANAGERS = frozenset({".DS_Store", "Thumbs.db", "desktop.ini", ".directory"})
 RUN_FILES = frozenset(
     (
         METRICS_FILE, "labels.csv", "assignments.npz", "model.json", "model.safetensors", "context.safetensors",
@@ -137,7 +138,7 @@ def _not_replaceable(final: Path, in_use: Sequence[Path]) -> str | None:
         return f"it holds files but no {METRICS_FILE}, so it is no run folder"
     if not _is_of_run(final / METRICS_FILE):
         return f"its {METRICS_FILE} is not that of a run of tvgnn (or is damaged: then delete the folder yourself)"
-    foreign = [entry.name for entry in entries if not _is_run_file(entry)]
+    foreign = [entry.name for entry in entries if not _may_go(entry)]
     if foreign:
         more = f" and {len(foreign) - _NAMED} more" if len(foreign) > _NAMED else ""
         return (
@@ -147,8 +148,9 @@ def _not_replaceable(final: Path, in_use: Sequence[Path]) -> str | None:
     return None
 
 
-def _is_run_file(path: Path) -> bool:
-    return path.name in RUN_FILES and path.is_file() and not path.is_symlink()
+def _may_go(path: Path) -> bool:
+    """Whether a run wrote a file, or a file manager that showed the folder."""
+    return path.name in RUN_FILES | _OF_FILE_MANAGERS and path.is_file() and not path.is_symlink()
 
 
 def _is_of_run(path: Path) -> bool:
@@ -182,7 +184,7 @@ def _remove_run(folder: Path) -> None:
     """Remove a run file by file, for between the last look and the move somebody may have added some."""
     with suppress(OSError):
         for path in folder.iterdir():
-            if _is_run_file(path):
+            if _may_go(path):
                 path.unlink()
     try:
         folder.rmdir()

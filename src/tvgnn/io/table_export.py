@@ -25,6 +25,7 @@ def write_node_table(
     *,
     confidence: Any = None,
     assignments: Any = None,
+    embedding: Any = None,
     overwrite: bool = False,
 ) -> None:
     """Write a row a node: ``node_id``, ``cluster`` and what else is known.
@@ -40,6 +41,8 @@ def write_node_table(
     confidence : array-like of float, shape (N,), optional
     assignments : array-like of float, shape (N, K), optional
         Columns ``p_0``, ``p_1``, ...
+    embedding : array-like of float, shape (N, d), optional
+        Columns ``e_0``, ``e_1``, ...
     overwrite : bool, default False
         Replace the file where it exists.
 
@@ -56,7 +59,7 @@ def write_node_table(
     >>> path.read_text().split()
     ['node_id,cluster,confidence', 'ann,0,0.9', 'bob,1,1.0']
     """
-    results = node_results(graph, labels, confidence, assignments)
+    results = node_results(graph, labels, confidence, assignments, embedding)
     write_table(
         path, {"node_id": results.ids, "cluster": results.labels.tolist(), **results.columns}, overwrite=overwrite
     )

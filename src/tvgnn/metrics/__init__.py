@@ -12,7 +12,7 @@ from tvgnn.metrics.cuts import (
     partition_cuts,
     ratio_cut,
 )
-from tvgnn.metrics.evaluation import cluster_sizes, evaluate, sharpness
+from tvgnn.metrics.evaluation import cluster_sizes, evaluate, sharpness, soft_entropy
 from tvgnn.metrics.labels import (
     adjusted_rand_index,
     clustering_accuracy,
@@ -45,5 +45,6 @@ __all__ = [
     "random_modularity",
     "ratio_cut",
     "sharpness",
+    "soft_entropy",
     "stray_clusters",
 ]

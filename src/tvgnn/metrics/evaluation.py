@@ -5,13 +5,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array, csr_matrix
+from scipy.special import entr
 
 from tvgnn.errors import GraphError
 from tvgnn.metrics._checks import as_labels, as_partition
 from tvgnn.metrics.cuts import partition_cuts
 from tvgnn.metrics.labels import adjusted_rand_index, clustering_accuracy, macro_f1, normalized_mutual_info
 
-__all__ = ["cluster_sizes", "evaluate", "sharpness"]
+__all__ = ["cluster_sizes", "evaluate", "sharpness", "soft_entropy"]
+
+_ROWS = 65_536  # of the assignments, whose logarithms are taken together
 
 
 def cluster_sizes(labels: ArrayLike, n_clusters: int | None = None) -> NDArray[np.int64]:
@@ -56,14 +59,52 @@ def sharpness(assignments: ArrayLike) -> float:
     >>> sharpness([[1.0, 0.0], [0.5, 0.5]])
     0.75
     """
+    array = _as_assignments(assignments)
+    return float(array.max(axis=1).mean(dtype=np.float64))
+
+
+def soft_entropy(assignments: ArrayLike) -> float:
+    """Return the mean over the nodes of the entropy of the soft assignment, as a share of log K.
+
+    0 if all are one-hot, 1 if all are uniform; 0 for K = 1. Unlike `sharpness` it also sees how what is left is spread.
+
+    Parameters
+    ----------
+    assignments : array-like of float, shape (N, K)
+        Soft assignments; rows sum to 1.
+
+    Raises
+    ------
+    GraphError
+        If it is not a non-empty (N, K) array of finite numbers >= 0.
+
+    Examples
+    --------
+    >>> soft_entropy([[1.0, 0.0], [0.5, 0.5]])
+    0.5
+    """
+    array = _as_assignments(assignments)
+    if array.shape[1] == 1:
+        return 0.0
+    total = 0.0
+    for first in range(0, len(array), _ROWS):
+        rows = array[first : first + _ROWS].astype(np.float64)
+        if rows.min() < 0:
+            node, cluster = (int(place) for place in np.argwhere(rows < 0)[0])
+            raise GraphError(f"assignments must be >= 0; row {first + node} has {rows[node, cluster]} in {cluster}")
+        total += float(entr(rows).sum())
+    return total / (len(array) * float(np.log(array.shape[1])))
+
+
+def _as_assignments(assignments: ArrayLike) -> NDArray[Any]:
     array = np.asarray(assignments)
     if array.ndim != 2 or 0 in array.shape:
         raise GraphError(f"assignments must have shape (N, K) with N, K >= 1; got shape {array.shape}")
-    largest = array.max(axis=1)
-    if not np.isfinite(largest).all():
-        node = int(np.flatnonzero(~np.isfinite(largest))[0])
+    finite = np.isfinite(array).all(axis=1)
+    if not finite.all():
+        node = int(np.flatnonzero(~finite)[0])
         raise GraphError(f"assignments must be finite; row {node} is {array[node].tolist()}")
-    return float(largest.mean(dtype=np.float64))
+    return array
 
 
 def evaluate(
@@ -82,7 +123,7 @@ def evaluate(
     labels : array-like of int, shape (N,)
         Cluster of each node, from 0.
     assignments : array-like of float, shape (N, K), optional
-        Soft assignments; adds ``sharpness``.
+        Soft assignments; adds ``sharpness`` and ``soft_entropy``.
     y : array-like of int, shape (N,), optional
         Class codes, -1 = unknown; adds ``nmi``, ``acc``, ``ari``, ``macro_f1`` if any class is known.
     n_clusters : int, optional
@@ -127,7 +168,7 @@ def evaluate(
                 f"assignments must have one row a node and one column a cluster, "
                 f"shape ({partition.size}, {n_clusters}); got shape {assignments.shape}"
             )
-        result["sharpness"] = sharpness(assignments)
+        result["sharpness"], result["soft_entropy"] = sharpness(assignments), soft_entropy(assignments)
     if y is not None and (as_labels(y, "y") != -1).any():
         result["nmi"] = normalized_mutual_info(y, partition)
         result["acc"] = clustering_accuracy(y, partition)

@@ -22,6 +22,7 @@ _QUALITY = {
     "conductance": "conductance",
     "cut_fraction": "cut fraction",
     "sharpness": "sharpness",
+    "soft_entropy": "soft entropy",
     "loss": "loss",
     "total_variation": "  total variation",
     "balance": "  balance",

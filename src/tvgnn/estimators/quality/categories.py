@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from tvgnn.estimators.binary_features import has_equal_rows
 from tvgnn.estimators.intensity_features import are_intensities
 from tvgnn.estimators.mixed_features import are_mixed, dummy_columns
 from tvgnn.estimators.quality.preparation import rows_with
@@ -86,7 +87,7 @@ def _dummies(x: Any) -> list[np.ndarray]:
     if len(present) < x.shape[1]:  # levels that do not occur
         return [present[columns] for columns in _dummies(x[:, present])]
     dummies = dummy_columns(x)
-    if not dummies.any() or not (_has_equal_rows(x) if dummies.all() else are_mixed(x)):
+    if not dummies.any() or not (has_equal_rows(x) if dummies.all() else are_mixed(x)):
         return []
     ones = sp.csc_array(x, copy=True)
     ones.eliminate_zeros()
@@ -105,9 +106,3 @@ def _dummies(x: Any) -> list[np.ndarray]:
     if dummies.all() and not all(complete):
         return []
     return [np.array(columns) for columns in found]
-
-
-def _has_equal_rows(x: Any) -> bool:
-    """Whether all rows have equally many ones, as those of nothing but dummies have."""
-    number = np.asarray(x.sum(1)).ravel()
-    return bool((number == number[0]).all())

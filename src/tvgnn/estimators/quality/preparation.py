@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from tvgnn.estimators.amount_features import are_amounts, median_amounts
+from tvgnn.estimators.binary_features import are_binary, steps_of_binary
 from tvgnn.estimators.component_scores import are_component_scores
 from tvgnn.estimators.count_features import are_counts, are_log_counts, have_one_size
 from tvgnn.estimators.degree_features import log_positions
@@ -211,6 +212,7 @@ def _checked(kind: str | None) -> tuple[str, ...]:
 def choose_steps(x: Any) -> tuple[str, ...]:
     """Steps for features x (N, F), dense or CSR, from their values alone.
 
+    - Nothing but 0 and 1 (`are_binary`): `steps_of_binary`.
     - Shares of a whole (`are_shares`) that are mostly not zero: ``sqrt`` and ``l2``, which leaves Hellinger's distance
       between rows: a part of 1 % that doubles says as much as one of 50 % that grows to 56.
     - Intensities (`are_intensities`): ``common-scale``, as they have one unit, and pixels that are nearly always dark
@@ -220,7 +222,7 @@ def choose_steps(x: Any) -> tuple[str, ...]:
     - Logarithms of counts (`are_log_counts`): ``l2``; counts that are mostly not zero (`are_counts`): ``log1p`` before
       it. Genes have one unit, and those found in all cells say most. Bags that were not divided by a size of their rows
       before the logarithm may be words: ``smooth-idf`` before it.
-    - Bags (non-negative and mostly zero, or nothing but 0 and 1): ``l2``, since the length of a document is not its
+    - Bags (non-negative and mostly zero): ``l2``, since the length of a document is not its
       topic; before it ``idf``, since words that all rows share say nothing, unless the values carry it already. Where
       entries are counts above 1, these words say something by how often they occur: ``log1p`` and ``smooth-idf``.
     - Amounts, bags of numbers of which few outweigh the rest of their column, or the other columns (`are_amounts`):
@@ -236,10 +238,10 @@ def choose_steps(x: Any) -> tuple[str, ...]:
     Whether values carry an IDF: in TF-IDF the mean of a column's non-zero values grows in proportion to the column's
     IDF, in counts it does not. The slope of one on the other in logarithms is 1 and about 0.
     """
+    if are_binary(x):
+        return steps_of_binary(x)
     values = x.data if sp.issparse(x) else x
     nonzero = values[values != 0]
-    if nonzero.size > 0 and bool((nonzero == 1).all()):
-        return ("idf", "l2")
     bag = is_bag_of_words(x)
     if not bag and are_shares(x):
         return ("sqrt", "l2")

@@ -14,8 +14,8 @@ __all__ = ["checked_metrics"]
 _NUMBERS = (
     "n_graphs", "n_nodes", "n_edges", "n_features", "n_clusters", "n_clusters_found", "n_train", "n_validation",
     "n_test", "test_accuracy", "test_macro_f1", "validation_accuracy", "train_accuracy", "nmi", "acc", "ari",
-    "macro_f1", "modularity", "conductance", "cut_fraction", "sharpness", "loss", "total_variation", "balance",
-    "epochs", "fit_seconds", "ms_per_epoch", "peak_rss_bytes",
+    "macro_f1", "modularity", "conductance", "cut_fraction", "sharpness", "soft_entropy", "loss",
+    "total_variation", "balance", "epochs", "fit_seconds", "ms_per_epoch", "peak_rss_bytes",
 )  # fmt: skip
 _NUMBERS_OF_CHOICES = ("missing_features", "nothing_known", "neighbor_agreement")
 _SPLIT = ("n_train", "n_validation", "n_test")
