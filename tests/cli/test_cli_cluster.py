@@ -459,3 +459,19 @@ def test_a_mistake_about_neighbours_is_one_line(tvgnn, files, arguments, says):
     assert result.code == 2
     assert says in result.error
     assert not (files / "out").exists()
+
+
+def test_what_drives_the_clusters_is_said(tvgnn, files):
+    given = ("cluster", "--edges", "edges.csv", "--features", "features.csv", "-k", "2", *SMALL)
+    result = tvgnn(*given, "--out", "said")
+    assert result.code == 0, result.err
+    assert "NMI with these clusters: the features alone (k-means) " in result.out
+    compared = metrics_of(files / "said")["references"]
+    assert set(compared) == {"features", "graph"}
+    assert {"method", "agreement", "agreement_ari", "modularity", "seconds"} <= set(compared["graph"])
+    assert tvgnn("report", "said").code == 0
+    page = (files / "said/report.html").read_text(encoding="utf-8")
+    assert "the graph alone (spectral clustering)" in page
+    left_out = tvgnn(*given, "--out", "not-said", "--no-references")
+    assert "NMI with these clusters" not in left_out.out
+    assert "references" not in metrics_of(files / "not-said")

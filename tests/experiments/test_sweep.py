@@ -63,6 +63,7 @@ def test_components_and_nodes_without_edges_are_fine():
 def test_a_random_graph_has_no_recommended_k():
     result = sweep_n_clusters(random_graph(), [2, 3, 4], n_seeds=2, max_iter=40)
     assert result.n_clusters is None
+    assert "preset='quality' with n_init=1 may tell more than the preset quick" in result.reason
     assert result.reason
 
 

@@ -43,6 +43,14 @@ def cluster(
         int | None,
         typer.Option("-k", "--n-clusters", min=1, help="Number of clusters.", show_default="number of known classes"),
     ] = None,
+    references: Annotated[
+        bool | None,
+        typer.Option(
+            "--references/--no-references",
+            help="Compare with k-means of the features and spectral clustering of the graph.",
+            show_default="up to 50,000 nodes",
+        ),
+    ] = None,
     seed: options.Seed = 0,
     out: Annotated[
         Path | None, typer.Option(help="Run folder to create.", show_default="runs/NAME-kK-seedSEED")
@@ -68,6 +76,8 @@ def cluster(
     from tvgnn.cli.run import choice_notes, fit, graph_notes, run_metrics, say, set_threads, write_run
     from tvgnn.estimators.clustering import TVClustering
     from tvgnn.estimators.presets import preset_without_name
+    from tvgnn.experiments.references import are_quick
+    from tvgnn.experiments.references import references as compared
     from tvgnn.io.new_files import new_file
     from tvgnn.io.run_folder import run_folder
     from tvgnn.io.run_input import input_hashes
@@ -114,6 +124,8 @@ def cluster(
                 say("note", note)
         estimator.set_params(**source.neighbors.parameters())  # the saved model says how its graph was made
         metrics = run_metrics(estimator, dataset=name, seed=seed, notes=[*notes, *messages, *found], inputs=inputs)
+        if references if references is not None else are_quick(estimator):
+            metrics["references"] = compared(estimator, seed)
         write_run(folder, estimator, metrics, context)
         source.remember(folder, given, inputs)
         if file is not None:
@@ -121,9 +133,13 @@ def cluster(
     if not quiet:
         from rich.console import Console
 
+        from tvgnn.report.references import reference_sentence
         from tvgnn.report.tables import metrics_table
 
         Console().print(metrics_table(metrics))
+        sentence = reference_sentence(metrics.get("references"))
+        if sentence is not None:
+            print(sentence)
         if write_h5ad is not None:
             print(f"wrote {write_h5ad}")
         print(f"wrote {target}; for a page in the browser: tvgnn report {shlex.quote(str(target))}")

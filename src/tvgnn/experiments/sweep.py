@@ -37,6 +37,7 @@ from tvgnn.metrics import (
     stray_clusters,
 )
 from tvgnn.records import ClusteringRecord, read_records
+from tvgnn.wording import setting
 
 __all__ = ["SweepResult", "run_sweep", "sweep_n_clusters"]
 
@@ -212,7 +213,12 @@ def run_sweep(
         without = f"; left out: K = {', '.join(map(str, absent))}" if absent else ""
         warnings.warn(failed + without, ClusteringWarning, stacklevel=2)
     graph = environment.load(jobs[0].dataset, jobs[0].seed)
-    return _compare(compared, graph, out, consensus)
+    result = _compare(compared, graph, out, consensus)
+    if result.n_clusters is None and jobs[0].settings.get("preset") == "quick":
+        # It asks for equal sizes, and where groups are uneven or features many its clusters can miss them
+        other = f"{setting('preset', 'quality')} with {setting('n_init', 1)}"
+        return replace(result, reason=f"{result.reason}; {other} may tell more than the preset quick, and takes longer")
+    return result
 
 
 def _compare(by_k: Mapping[int, list[ClusteringRecord]], graph: Graph, out: Path, use_consensus: bool) -> SweepResult:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tvgnn.report.page.view import ClusteringView
+from tvgnn.report.references import reference_sentence
 
 __all__ = ["Finding", "counted", "findings", "sentences"]
 
@@ -46,7 +47,8 @@ def sentences(view: ClusteringView, edges: NDArray[np.float64]) -> list[str]:
     parts = [f"{name} {value:.3f}" for name, value in known.items() if value is not None]
     if parts:
         text.append(f"Agreement with the known classes: {', '.join(parts)}.")
-    return text
+    alone = reference_sentence(view.metrics.get("references"))
+    return text if alone is None else [*text, alone]
 
 
 def findings(view: ClusteringView, edges: NDArray[np.float64], agreement: NDArray[np.float64]) -> list[Finding]:

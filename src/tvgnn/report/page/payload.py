@@ -26,6 +26,7 @@ FEATURE_BYTES = 9_000_000
 _FEATURES = 4_000  # a longer list is of no use
 _EDGE_ENTRIES = 800_000  # of the neighbour lists: larger ones are left out
 _MATRIX_CELLS = 400_000
+_ROWS = 16_384  # of the assignments, which are sorted together
 _TOP = 4  # largest shares of each node
 
 
@@ -109,12 +110,14 @@ def _plane(plane: Layout) -> dict[str, Any]:
 def _shares(view: ClusteringView) -> dict[str, Any]:
     """The largest shares of each node, largest first; equal ones by cluster number, so that the first is the label."""
     top = min(_TOP, view.n_clusters)
-    order = np.argsort(-view.assignments, axis=1, kind="stable")[:, :top]
-    shares = np.take_along_axis(view.assignments, order, axis=1)
-    return {
-        "clusters": pack(order.astype(_unsigned(view.n_clusters))),
-        "shares": pack((np.clip(shares, 0, 1) * 65535).round().astype(np.uint16)),
-    }
+    clusters = np.empty((view.n_nodes, top), dtype=_unsigned(view.n_clusters))
+    shares = np.empty((view.n_nodes, top), dtype=np.uint16)
+    for first in range(0, view.n_nodes, _ROWS):  # orders of all rows are of twice the size of the assignments
+        rows = slice(first, first + _ROWS)
+        order = np.argsort(-view.assignments[rows], axis=1, kind="stable")[:, :top]
+        found = np.take_along_axis(view.assignments[rows], order, axis=1)
+        clusters[rows], shares[rows] = order, (np.clip(found, 0, 1) * 65535).round()
+    return {"clusters": pack(clusters), "shares": pack(shares)}
 
 
 def _matrix(view: ClusteringView) -> dict[str, Any]:
