@@ -475,3 +475,14 @@ def test_what_drives_the_clusters_is_said(tvgnn, files):
     left_out = tvgnn(*given, "--out", "not-said", "--no-references")
     assert "NMI with these clusters" not in left_out.out
     assert "references" not in metrics_of(files / "not-said")
+
+
+def test_empty_clusters_may_be_filled(tvgnn, files):
+    given = ("cluster", "--edges", "edges.csv", "--features", "features.csv", "-k", "5", "--preset", "paper", *SMALL)
+    kept = tvgnn(*given, "--out", "kept")
+    assert "--empty-clusters split, which splits others" in kept.err
+    filled = tvgnn(*given, "--out", "filled", "--empty-clusters", "split")
+    assert filled.code == 0, filled.err
+    assert "made by splitting others, as --empty-clusters split says" in filled.err
+    assert metrics_of(files / "filled")["n_clusters_found"] == 5
+    assert metrics_of(files / "filled")["choices"]["filled_clusters"] > 0

@@ -288,7 +288,7 @@ class TestEstimator:
             "max_memory": 1, "features": "degree", "mutual": True, "connect": True, "knn_weights": "heat_kernel",
             "backend": "none", "device": "none",
         }  # fmt: skip
-        shown_elsewhere = {"preset", "verbose", "n_neighbors", "metric"}
+        shown_elsewhere = {"preset", "verbose", "n_neighbors", "metric", "empty_clusters"}
         assert others.keys() | refused.keys() | shown_elsewhere == usual.get_params().keys()
         for name, value in others.items():
             model = clone(usual).set_params(**{name: value}).fit(noisy)

@@ -38,6 +38,13 @@ class FeatureNorm(StrEnum):
     none = "none"
 
 
+class EmptyClusters(StrEnum):
+    """What becomes of clusters without nodes."""
+
+    keep = "keep"
+    split_others = "split"  # str has a method of the shorter name
+
+
 def _model(*names: str, help: str, **settings: Any) -> Any:
     return typer.Option(*names, help=help, show_default=False, rich_help_panel=options.MODEL_PANEL, **settings)
 
@@ -94,6 +101,14 @@ class ModelOptions:
         int | None,
         _model(min=1, help="Nodes of a batch on larger graphs, with --preset quality. (default: the whole graph)"),
     ] = None
+    empty_clusters: Annotated[
+        EmptyClusters,
+        typer.Option(
+            "--empty-clusters",
+            help="split: fill clusters that came out empty by splitting others.",
+            rich_help_panel=options.MODEL_PANEL,
+        ),
+    ] = EmptyClusters.keep
     feature_norm: Annotated[
         FeatureNorm,
         typer.Option(

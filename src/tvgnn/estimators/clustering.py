@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Cluster
 from sklearn.utils.validation import check_is_fitted
 
 from tvgnn.estimators import persistence
+from tvgnn.estimators.filling import check_empty_clusters
 from tvgnn.estimators.inference import infer, store_results
 from tvgnn.estimators.inputs import (
     checked_rows,
@@ -46,7 +47,7 @@ class TVClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
     Parameters
     ----------
     n_clusters : int, default=8
-        K, an upper bound: some clusters may stay empty, see ``n_clusters_found_``.
+        K, an upper bound: some clusters may stay empty, see ``n_clusters_found_`` and ``empty_clusters``.
     preset : str, default="paper"
         Named settings: ``"paper"``; ``"quality"``, an encoder in closed form before the paper's loss, which most data
         should try first; ``"quick"``, narrow networks; ``"released"``, the network of the authors' PyTorch script.
@@ -77,6 +78,8 @@ class TVClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         less memory, and less time on a million nodes. None trains on the whole graph.
     random_state : int, RandomState or None, default=None
         Seeds the initial weights. The same seed on the same machine gives the same result.
+    empty_clusters : {"keep", "split"}, default="keep"
+        ``"split"`` fills empty clusters by splitting others, with a warning.
     verbose : int, default=0
         1 states the estimated memory and shows a progress line, on a terminal only.
     n_neighbors : int, default=15
@@ -168,6 +171,7 @@ class TVClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         learning_rate: float | None = None,
         batch_size: int | None = None,
         random_state: Any = None,
+        empty_clusters: str = "keep",
         verbose: int = 0,
         n_neighbors: int = 15,
         metric: str = "euclidean",
@@ -198,6 +202,7 @@ class TVClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         self.learning_rate = learning_rate
         self.batch_size = batch_size
         self.random_state = random_state
+        self.empty_clusters = empty_clusters
         self.verbose = verbose
         self.n_neighbors = n_neighbors
         self.metric = metric
@@ -257,6 +262,7 @@ class TVClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         start = time.perf_counter()
         parameters = resolve_parameters(self.preset, {name: getattr(self, name) for name in SETTINGS})
         check_options(self.preset, memory=self.memory, precision=self.precision)
+        check_empty_clusters(self.empty_clusters)
         neighbors = neighbor_settings(self.get_params(deep=False))
         if adjacency is not None or X is None or isinstance(X, Graph):
             refuse_graph_making(self.get_params(deep=False))

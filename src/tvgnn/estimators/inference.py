@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from torch import nn
 
 from tvgnn.errors import ClusteringWarning, GraphError
+from tvgnn.estimators.filling import fill_empty_clusters
 from tvgnn.estimators.inputs import NetworkInputs, checked_rows, neighbor_settings, refuse_other_graphs
 from tvgnn.estimators.new_rows import infer_rows, network_graph
 from tvgnn.estimators.numbering import largest_first
@@ -18,6 +19,7 @@ from tvgnn.graph.feature_tensor import with_chosen_features
 from tvgnn.graph.graph import Graph
 from tvgnn.losses import asymmetric_norm_loss, total_variation_loss
 from tvgnn.training.fitting import default_torch
+from tvgnn.wording import setting
 
 if TYPE_CHECKING:
     from tvgnn.estimators.clustering import TVClustering
@@ -48,6 +50,12 @@ def store_results(estimator: TVClustering, inputs: NetworkInputs, result: Traini
     model = estimator.model_
     assignments, embedding = model.infer(inputs.features, inputs.adjacency)
     labels = inputs.given_order(assignments).argmax(1)
+    filled = 0
+    if estimator.empty_clusters == "split" and np.unique(labels).size < estimator.n_clusters:
+        with torch.no_grad():
+            hidden, scores = model.pool.mlp[:-1](embedding), model.pool.score(embedding)
+        filled = fill_empty_clusters(cast(nn.Linear, model.pool.mlp[-1]), hidden, scores)
+        labels = inputs.given_order(model.assign(embedding)).argmax(1)
     order = torch.tensor(largest_first(labels, estimator.n_clusters), device=estimator.device_)
     last = cast(nn.Linear, model.pool.mlp[-1])
     with torch.no_grad():
@@ -82,8 +90,19 @@ def store_results(estimator: TVClustering, inputs: NetworkInputs, result: Traini
             "them; leave them out, or add features or edges"
         )
         warnings.warn(found, ClusteringWarning, stacklevel=4)
+    if filled:
+        estimator.choices_["filled_clusters"] = filled
+        found = (
+            f"{filled} of the {estimator.n_clusters} clusters asked for were empty and were made by splitting others, "
+            f"as {setting('empty_clusters', 'split')} says: these borders are of k-means, and the data may have fewer"
+        )
+        warnings.warn(found, ClusteringWarning, stacklevel=4)
     if estimator.n_clusters_found_ < estimator.n_clusters:
         remedy = "ask for fewer" if estimator.preset == "quality" else "try the preset quality, or more n_init"
+        if estimator.empty_clusters == "keep":
+            remedy += f", or {setting('empty_clusters', 'split')}, which splits others"
+        else:
+            remedy += "; nodes that look the same to the network cannot be split"
         batch_size = estimator.batch_size
         if batch_size is not None and batch_size < estimator.assignments_.shape[0]:
             remedy += f", or take batches of more than {batch_size} nodes"
