@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from tvgnn.graph.column_moments import row_blocks
+
 __all__ = ["are_binary", "has_equal_rows", "steps_of_binary"]
 
 _ANSWERS = 256  # columns; vocabularies have more
@@ -27,19 +29,20 @@ def are_binary(x: Any) -> bool:
         (True, True, False)
 
     """
-    if sp.issparse(x):
-        rows = np.flatnonzero(np.diff(x.indptr))
-        if not x.data.size or not x.data.all():  # stored zeros, which no `Graph` has
-            return bool(x.count_nonzero()) and are_binary(_without_zeros(x))
-        starts = x.indptr[rows]
-        low, high = np.minimum.reduceat(x.data, starts), np.maximum.reduceat(x.data, starts)
-    else:
-        rows = np.flatnonzero((x != 0).any(1))
-        if not rows.size:
+    # Most dense features are told by their first rows, without a copy of all
+    blocks = [_without_zeros(x)] if sp.issparse(x) else (sp.csr_array(x[rows]) for rows in row_blocks(x.shape))
+    found = several = False
+    ones = True
+    for block in blocks:
+        entries = np.diff(block.indptr)
+        starts = block.indptr[:-1][entries > 0]
+        if not starts.size:
+            continue
+        low, high = np.minimum.reduceat(block.data, starts), np.maximum.reduceat(block.data, starts)
+        if not ((low > 0) & (low == high)).all():
             return False
-        low, high = np.where(x == 0, np.inf, x).min(1)[rows], x.max(1)[rows]
-    one_scale = bool((high == 1).all()) or _has_several(x)
-    return one_scale and bool((low > 0).all() and (low == high).all())
+        found, several, ones = True, several or entries.max() > 1, ones and bool((high == 1).all())
+    return found and (ones or several)  # amounts that stand alone in their rows are not compared with any
 
 
 def steps_of_binary(x: Any) -> tuple[str, ...]:
@@ -68,12 +71,9 @@ def has_equal_rows(x: Any) -> bool:
     return bool((number == number[0]).all())
 
 
-def _has_several(x: Any) -> bool:
-    """Whether a row has more than one entry that is not 0, so that these can be compared."""
-    return bool((np.asarray((x != 0).sum(1)) > 1).any())
-
-
 def _without_zeros(x: Any) -> Any:
-    found = sp.csr_array(x, copy=True)
-    found.eliminate_zeros()
+    found = sp.csr_array(x)
+    if not found.data.all():  # stored zeros, which no `Graph` has
+        found = found.copy()
+        found.eliminate_zeros()
     return found

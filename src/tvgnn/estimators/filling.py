@@ -72,7 +72,7 @@ def fill_empty_clusters(last: nn.Linear, hidden: Tensor, scores: Tensor) -> int:
             last.weight[cluster] += weight
             last.bias[empty] = last.bias[cluster] + shift
             last.bias[cluster] -= shift
-            halves = {} if not strict else {one: found for one, found in halves.items() if one != cluster}
+            halves = {one: known for one, known in halves.items() if strict and one != cluster}
             filled += 1
             break
     return filled

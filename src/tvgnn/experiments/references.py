@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.linalg import LinAlgError
+from scipy.sparse.linalg import ArpackError
 from sklearn.cluster import KMeans, MiniBatchKMeans
 from sklearn.decomposition import TruncatedSVD
 from sklearn.exceptions import ConvergenceWarning
@@ -75,7 +77,7 @@ def references(estimator: TVClustering, random_state: int = 0) -> dict[str, dict
                 warnings.simplefilter("ignore", ConvergenceWarning)
                 warnings.simplefilter("ignore", ClusteringWarning)
                 labels = cluster()
-        except TVGNNError:  # too few nodes for so many eigenvectors
+        except (TVGNNError, ArpackError, LinAlgError, ValueError):  # no reason to lose the clustering
             continue
         seconds = time.perf_counter() - start
         found[name] = {
