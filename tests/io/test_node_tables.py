@@ -219,6 +219,8 @@ def test_labels_are_found_beside_numbers_of_rows(write, text):
     ("x,TRUE,1\ny, FALSE,2\n", None),
     ("x\ttrue\t1\ny\tfalse\t2\n", None),
     ("a,b,id\nTrue,1,x\nFalse,2,y\n", ["a", "b"]),
+    ("id,a,b\nx,yes,1\ny,no,2\n", ["a", "b"]),
+    ("x,Yes,1\ny, NO,2\n", None),
 ])  # fmt: skip
 def test_true_and_false_are_numbers(write, text, names):
     table = read_features(write(text))
@@ -229,6 +231,13 @@ def test_a_word_beside_true_is_still_refused(write):
     with pytest.raises(DataError, match="line 2, column 'b': expected a number, got 'truely'"):
         read_features(write("id,a,b\nx,True,truely\n"))
     assert read_features(write("x,True,False\ny,False,True\n")).values.tolist() == [[1, 0], [0, 1]]
+
+
+def test_answers_are_no_names_of_columns(write):
+    assert read_features(write("x,yes,no\ny,no,yes\n")).values.tolist() == [[1, 0], [0, 1]]
+    assert read_features(write("id,No,yes\nx,3,4\n")).names == ["No", "yes"]  # of columns all the same
+    with pytest.raises(DataError, match="line 2, column 'b': expected a number, got 'yesterday'"):
+        read_features(write("id,a,b\nx,yes,yesterday\n"))
 
 
 def test_labels_keep_a_first_row_that_is_no_name(write):

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 
 __all__ = [
+    "NUMBER_OF_TRUTH",
     "first_few",
     "is_missing_label",
     "is_missing_mark",
@@ -23,6 +24,7 @@ _GROUPED = re.compile(r"[+-]?[0-9]{1,3}(?:[.,'\u2019_\s][0-9]{3})+(?:[.,][0-9]+)
 _DECORATED = re.compile(r"[^\w\s\"']{0,2}\s?[0-9][0-9.,]*\s?[^\w\s\"']{0,2}", re.ASCII)  # $3, 50%, a minus that is none
 _STARTS_WITH_DIGIT = re.compile(r"[+-]?[.,]?[0-9]")
 _MISSING = frozenset(("", "na", "n/a", "#n/a", "nan", "null", "none", "nil", "missing", "-", "--", "?", ".", "nd"))
+NUMBER_OF_TRUTH = {"true": "1", "false": "0", "yes": "1", "no": "0"}
 _NO_NUMBERS_BUT_LABELS = frozenset(("-", "--", ".", "nd"))  # classes + and -, states by two letters
 
 
@@ -32,8 +34,8 @@ def is_number(text: str) -> bool:
 
 
 def is_truth(text: str) -> bool:
-    """Say whether ``text`` is true or false, as pandas and R write dummies."""
-    return text.strip().lower() in ("true", "false")
+    """Say whether ``text`` is true or false, as pandas and R write dummies, or the answer yes or no."""
+    return text.strip().lower() in NUMBER_OF_TRUTH
 
 
 def looks_numeric(text: str) -> bool:

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from tvgnn.errors import DataError
 from tvgnn.graph.column_moments import sufficient_dtype
 from tvgnn.io._arrays import read_array, read_matrix
-from tvgnn.io._cells import is_missing_mark, is_name, is_number, is_truth, remedy, shown
+from tvgnn.io._cells import NUMBER_OF_TRUTH, is_missing_mark, is_name, is_number, is_truth, remedy, shown
 from tvgnn.io._id_column import ID_NAMES, NODE_LIKE_NAMES, SURE_ID_NAMES, ChosenColumns, ids_first, plain_name
 from tvgnn.io._node_table import NodeTable
 from tvgnn.io._table import TextTable, Verdict, open_table
@@ -36,7 +36,7 @@ def read_features(
         others, rows in any order; or ``.npy``, ``.npz``, ``.mtx`` with one row per node, in node order. A column named
         ``node_id`` or ``id`` holds the ids wherever it stands, unless the first one holds text or is named so, too;
         numbers of rows without a name, as pandas and R write them beside it, are left out. Notes tell of both. True and
-        false are 1 and 0.
+        false, yes and no are 1 and 0.
     delimiter, header
         As in :func:`tvgnn.io.edges.read_edges`; text only.
     dtype
@@ -204,8 +204,7 @@ def _judge_features(rows: list[list[str]]) -> Verdict:
 
 _BETWEEN = "\x1f"  # cells hold commas and blanks; this sign was made to stand between them
 
-_TRUTH = re.compile("true|false", re.IGNORECASE)
-_NUMBER_OF_TRUTH = {"true": "1", "false": "0"}
+_TRUTH = re.compile("|".join(NUMBER_OF_TRUTH), re.IGNORECASE)
 
 
 def _without_ids(table: TextTable, ids: list[int | str]) -> Iterator[str]:
@@ -215,7 +214,7 @@ def _without_ids(table: TextTable, ids: list[int | str]) -> Iterator[str]:
         ids.append(cache[fields[0]])
         row = _BETWEEN.join(fields[1:])
         if _TRUTH.search(row):
-            row = _BETWEEN.join(_NUMBER_OF_TRUTH.get(cell.strip().lower(), cell) for cell in fields[1:])
+            row = _BETWEEN.join(NUMBER_OF_TRUTH.get(cell.strip().lower(), cell) for cell in fields[1:])
         if row.count(_BETWEEN) != table.width - 2:
             raise DataError(f"{table.path}, line {line}: expected numbers, got a control character (unit separator)")
         yield row if row.strip() else "missing"  # the parser would skip an empty line
