@@ -56,8 +56,8 @@ def test_sparse_and_wide_features_and_many_rows(monkeypatch, wide):
     [
         (np.arange(12.0).reshape(6, 2), np.zeros((6, 6)), {}, ["features"]),
         (np.eye(6), np.ones((6, 6)), {}, ["graph"]),
-        (np.ones((6, 2)), np.ones((6, 6)), {}, ["features", "graph"]),
-        (None, np.ones((6, 6)), {"features": "degree"}, ["graph"]),
+        (np.ones((6, 2)), np.ones((6, 6)), {}, []),
+        (None, np.eye(6, k=1), {"features": "degree"}, ["graph"]),
         (None, sp.block_diag([np.ones((2, 2))] * 9), {"features": "spectral"}, ["graph"]),
         (np.arange(12.0).reshape(6, 2), np.ones((6, 6)), {"n_clusters": 1}, []),
         (np.arange(12.0).reshape(6, 2), np.ones((6, 6)), {"n_clusters": 6}, ["features", "graph"]),

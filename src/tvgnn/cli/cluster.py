@@ -73,7 +73,7 @@ def cluster(
         option = "--embedding" if embedding else "--key-added"
         raise ValueError(f"{option} needs --write-h5ad FILE; of any run, tvgnn export writes tables and h5ad files")
 
-    from tvgnn.cli.run import choice_notes, fit, graph_notes, run_metrics, say, set_threads, write_run
+    from tvgnn.cli.run import choice_notes, fit, graph_notes, print_metrics, run_metrics, say, set_threads, write_run
     from tvgnn.estimators.clustering import TVClustering
     from tvgnn.estimators.presets import preset_without_name
     from tvgnn.experiments.references import are_quick
@@ -131,15 +131,7 @@ def cluster(
         if file is not None:
             source.h5ad.write(file, given.adata, estimator, key, embedding=embedding)
     if not quiet:
-        from rich.console import Console
-
-        from tvgnn.report.references import reference_sentence
-        from tvgnn.report.tables import metrics_table
-
-        Console().print(metrics_table(metrics))
-        sentence = reference_sentence(metrics.get("references"))
-        if sentence is not None:
-            print(sentence)
+        print_metrics(metrics)
         if write_h5ad is not None:
             print(f"wrote {write_h5ad}")
         print(f"wrote {target}; for a page in the browser: tvgnn report {shlex.quote(str(target))}")

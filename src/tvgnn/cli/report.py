@@ -50,16 +50,14 @@ def report(
     if no_html and html is not None:
         raise ValueError("expected --html FILE or --no-html, got both; leave one of them out")
     metrics = read_metrics(run_dir)
-    from rich.console import Console
-
-    from tvgnn.report.tables import metrics_table
+    from tvgnn.cli.run import print_metrics
 
     if metrics.get("task") == "classification":
         if figure is not None or html is not None:
             option = "--figure" if figure is not None else "--html"
             raise ValueError(f"expected {option} with a clustering, got a classification, which has none")
         _refuse_map(projection, page=False, instead="a classification has none")
-        Console().print(metrics_table(metrics))
+        print_metrics(metrics)
         return
 
     _refuse_map(projection, page=not no_html, instead="with --no-html there is none")
@@ -71,7 +69,7 @@ def report(
 
     estimator = TVClustering.load(run_dir)
     view = None if page is None else _view(estimator, metrics, read_context(run_dir))
-    Console().print(metrics_table(metrics))
+    print_metrics(metrics)
     draw_run(target, estimator, str(metrics.get("dataset", run_dir.name)))
     print(f"wrote {target}")
     if page is not None and view is not None:

@@ -210,6 +210,19 @@ def run_metrics(
     }
 
 
+def print_metrics(metrics: Mapping[str, Any]) -> None:
+    """Print the contents of a ``metrics.json``, and in words what drives the clusters where that is known."""
+    from rich.console import Console
+
+    from tvgnn.report.references import reference_sentence
+    from tvgnn.report.tables import metrics_table
+
+    Console().print(metrics_table(metrics))
+    sentence = reference_sentence(metrics.get("references"))
+    if sentence is not None:
+        print(sentence)
+
+
 def run_context(graph: Graph, dataset: str | None = None, feature_names: Sequence[str] | None = None) -> RunContext:
     """Return what is known of the nodes besides the model: of a dataset by its name, else of the graph.
 

@@ -48,8 +48,8 @@ def references(estimator: TVClustering, random_state: int = 0) -> dict[str, dict
         ``"features"``: k-means of the features as they were prepared, reduced to 50 components where there are more;
         absent where they were made of the edges, as by ``features="spectral"``. ``"graph"``: regularised spectral
         clustering of the edges; absent without edges. Each has ``method``, ``agreement`` and ``agreement_ari`` (NMI and
-        ARI with ``labels_``), ``seconds``, and the metrics of `tvgnn.metrics.evaluate`. Of neither anything where K is
-        1 or a method fails on the graph.
+        ARI with ``labels_``), ``seconds``, and the metrics of `tvgnn.metrics.evaluate`. Of neither anything where one
+        cluster holds all nodes, or a method fails on the graph.
 
     Example:
         >>> import numpy as np
@@ -61,7 +61,7 @@ def references(estimator: TVClustering, random_state: int = 0) -> dict[str, dict
     """
     check_is_fitted(estimator)
     graph, k = estimator.graph_, int(estimator.n_clusters)
-    if k == 1:
+    if estimator.n_clusters_found_ < 2:  # nothing agrees with that or differs from it
         return {}
     scaled = estimator.feature_scaling_.transform(graph.x)
     methods: dict[str, tuple[str, Callable[[], np.ndarray]]] = {}
