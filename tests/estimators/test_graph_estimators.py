@@ -423,3 +423,10 @@ def test_presets_are_the_papers_table():
         "patience": 20,
     }
     assert [name for name, preset in GRAPH_PRESETS.items() if preset["batch_size"] == 1] == ["dd", "reddit-binary"]
+
+
+@pytest.mark.parametrize("value", [7.0, 0.0, -3e8])
+def test_constant_targets_are_predicted_as_they_are(value):
+    graphs = [cycle(nodes) for nodes in (4, 6, 8) * 4]
+    model = TVGraphRegressor(**QUICK).fit(graphs, [value] * len(graphs))
+    np.testing.assert_allclose(model.predict(graphs), value, rtol=1e-2, atol=1e-2)

@@ -16,6 +16,8 @@ from tvgnn.estimators.graph_estimator import GraphEstimator, Targets
 
 __all__ = ["TVGraphRegressor"]
 
+_OF_CONSTANT = 1e-3  # of its size: the scale of a target that has no spread
+
 
 class TVGraphRegressor(RegressorMixin, GraphEstimator):
     """Predict numbers that belong to whole graphs, with the network and the parameters of `TVGraphClassifier`.
@@ -82,7 +84,10 @@ class TVGraphRegressor(RegressorMixin, GraphEstimator):
         self._one_target = targets.ndim == 1
         self.target_mean_ = values.mean(0)
         spread = values.std(0)
-        self.target_scale_ = np.where(spread > 1e-12 * np.abs(self.target_mean_), spread, 1.0)
+        size = np.abs(self.target_mean_)
+        # Of a constant the network says the mean and some noise, of which little should be left
+        constant = _OF_CONSTANT * np.where(size > 0, size, 1.0)
+        self.target_scale_ = np.where(spread > 1e-12 * size, spread, constant)
         return int(values.shape[1])
 
     def _encoded(self, targets: Targets) -> Tensor:
