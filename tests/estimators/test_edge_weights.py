@@ -18,6 +18,10 @@ PRESETS = {
     "quality": {"preset": "quality", "n_init": 1},
 }
 
+EXTREME = [1e38, 1e36, 1e20, 1e7, 1e-7, 1e-20, 1e-36, 1e-40, 1e-50]
+ORDINARY = [1e3, 100, 10, 0.1, 1e-3]  # quality takes such weights as they are, and its results differ by rounding
+SCALES = [(preset, scale) for preset in PRESETS for scale in EXTREME + (preset != "quality") * ORDINARY]
+
 
 @pytest.fixture(scope="module")
 def data():
@@ -29,11 +33,12 @@ def data():
 
 
 @pytest.mark.filterwarnings("ignore::tvgnn.errors.ClusteringWarning")  # few epochs
-@pytest.mark.parametrize("preset", PRESETS)
-@pytest.mark.parametrize("scale", [1e38, 1e36, 1e20, 1e7, 1e-7, 1e-20, 1e-36, 1e-40, 1e-50])
+@pytest.mark.parametrize(("preset", "scale"), SCALES)
 def test_size_of_all_weights_does_not_matter(preset, scale, data, tmp_path):
     x, y, weighted = data
-    expected = TVClustering(3, random_state=0, **PRESETS[preset]).fit(x, adjacency=weighted)
+    by_mean = preset != "quality" and scale >= 1e-36  # a Graph itself divides smaller ones by the largest
+    about_one = weighted / weighted.data.mean() if by_mean else weighted
+    expected = TVClustering(3, random_state=0, **PRESETS[preset]).fit(x, adjacency=about_one)
     model = TVClustering(3, random_state=0, **PRESETS[preset]).fit(x, adjacency=weighted * scale)
     np.testing.assert_allclose(model.assignments_, expected.assignments_, atol=1e-4)
     assert preset != "quality" or adjusted_rand_score(y, model.labels_) == 1
@@ -41,6 +46,25 @@ def test_size_of_all_weights_does_not_matter(preset, scale, data, tmp_path):
     for one in (model, TVClustering.load(tmp_path)):
         np.testing.assert_allclose(one.transform(x + 0.1), expected.transform(x + 0.1), rtol=1e-3, atol=1e-4)
         assert np.array_equal(one.predict(model.graph_), model.labels_)
+
+
+@pytest.mark.filterwarnings("ignore::tvgnn.errors.ClusteringWarning")
+@pytest.mark.parametrize("factor", [0.15, 1.0, 6.0])  # means of 0.11 to 4.5: neither long steps nor none
+def test_weights_about_one_are_taken_as_they_are(data, factor):
+    x, _, weighted = data
+    model = TVClustering(3, random_state=0, **PRESETS["paper"]).fit(x, adjacency=weighted * factor)
+    assert model._weight_scale == 1
+
+
+def test_counts_do_not_put_all_nodes_into_one_cluster():
+    """A step along an edge of weight 300 would overshoot a hundred times."""
+    random = np.random.default_rng(0)
+    y = np.repeat([0, 1, 2], 50)
+    together = random.random((150, 150)) < np.where(y[:, None] == y, 0.15, 0.02)
+    counts = np.triu(together * random.integers(100, 500, (150, 150)), 1)
+    x = random.normal(size=(3, 8))[y] + random.normal(size=(150, 8))
+    model = TVClustering(3, preset="quick", random_state=0).fit(x, adjacency=sp.csr_array(counts + counts.T))
+    assert adjusted_rand_score(y, model.labels_) > 0.8
 
 
 def test_the_graph_keeps_its_own_weights(data):

@@ -280,7 +280,7 @@ class TVClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         check_memory(self.estimated_bytes_, limit, self.memory, encoded=self.preset == "quality")
         if self.verbose and sys.stderr is not None and sys.stderr.isatty():  # as the progress line
             print(f"estimated memory of training: {readable(self.estimated_bytes_)}", file=sys.stderr)
-        self.graph_, self._weight_scale = graph, weight_scale(graph)
+        self.graph_, self._weight_scale = graph, weight_scale(graph, about_one=self.preset != "quality")
         self.device_ = resolve_device(self.device)
         self.backend_ = select_backend(self.backend, self.device_, torch.float32)
         self.model_, inputs, result, self.choices_ = train_network(

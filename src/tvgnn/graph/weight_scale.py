@@ -11,13 +11,28 @@ from tvgnn.graph.graph import Graph
 __all__ = ["weight_scale", "with_scaled_weights"]
 
 _ORDINARY = (1e-6, 1e6)  # of the largest weight; such ones are used as they are
+_ABOUT_ONE = (0.1, 5.0)  # of the mean weight
 _LEAST = 1e-30  # of the largest: reciprocals of smaller ones overflow, and sums tell no difference
 
 
-def weight_scale(graph: Graph) -> float:
-    """What the weights of a graph are divided by before anything is computed of them: 1, or the largest one."""
+def weight_scale(graph: Graph, *, about_one: bool = False) -> float:
+    """What the weights of a graph are divided by before anything is computed of them: 1, the largest, or their mean.
+
+    Parameters
+    ----------
+    graph : Graph
+        Any.
+    about_one : bool, default False
+        Whether weights should be about 1, as for plain GTV steps, which move a node by its weight times ``delta``: with
+        counts of a hundred they overshoot, with hundredths they do nothing. Then a mean outside 0.1 to 5 is divided by.
+    """
     largest = float(graph.weights.max(initial=0)) if graph.is_weighted else 0.0
-    return 1.0 if largest == 0 or _ORDINARY[0] <= largest <= _ORDINARY[1] else largest
+    if largest == 0:
+        return 1.0
+    mean = float(graph.weights.mean(dtype=np.float64))
+    if about_one and not _ABOUT_ONE[0] <= mean <= _ABOUT_ONE[1]:
+        return mean
+    return 1.0 if _ORDINARY[0] <= largest <= _ORDINARY[1] else largest
 
 
 def with_scaled_weights(graph: Graph, scale: float) -> Graph:
