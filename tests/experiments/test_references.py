@@ -1,5 +1,7 @@
 """What the features alone and the graph alone would give."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -48,6 +50,16 @@ def test_sparse_and_wide_features_and_many_rows(monkeypatch, wide):
     x = random.random((80, len(columns))) < np.where(columns % 2 == y[:, None], 0.5, 0.1)
     graph = two_views()[0].with_features(sp.csr_array(x.astype(float)))
     assert references(TVClustering(2, **SMALL).fit(graph))["features"]["nmi"] > 0.9
+
+
+def test_a_graph_of_nearest_neighbours_is_called_so():
+    graph, _ = two_views()
+    of_rows = TVClustering(2, **SMALL).fit(graph.x)
+    assert references(of_rows)["graph"]["method"] == "spectral clustering of nearest neighbours"
+    mixed = replace(of_rows.graph_.report, notes=(*of_rows.graph_.report.notes, "graphs mixed: a and b"))
+    of_rows.graph_ = replace(of_rows.graph_, report=mixed)
+    assert references(of_rows)["graph"]["method"] == "spectral clustering"
+    assert references(TVClustering(2, **SMALL).fit(graph))["graph"]["method"] == "spectral clustering"
 
 
 @pytest.mark.filterwarnings("ignore::tvgnn.errors.ClusteringWarning")

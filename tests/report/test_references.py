@@ -19,7 +19,10 @@ def of(features=None, graph=None):
         (0.8, 0.4, "they follow the features more than the graph"),
         (0.6, 0.65, "they follow both alike"),
         (0.1, 0.2, "of both together, or not stable"),
-        (None, 0.5, "what else there is counts too"),
+        (None, 0.5, "that finds the same in part"),
+        (0.5, None, "that finds the same in part"),
+        (None, 0.2, "that finds other clusters, or these are not stable"),
+        (0.2, None, "that finds other clusters, or these are not stable"),
         (0.99, None, "the features alone would do"),
     ],
 )

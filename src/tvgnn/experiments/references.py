@@ -20,6 +20,7 @@ from tvgnn.baselines import BASELINES
 from tvgnn.errors import ClusteringWarning, TVGNNError
 from tvgnn.estimators.clustering import TVClustering
 from tvgnn.estimators.quality.origin import origin_of_features
+from tvgnn.graph.graph import Graph
 from tvgnn.metrics import adjusted_rand_index, evaluate, normalized_mutual_info
 
 __all__ = ["are_quick", "references"]
@@ -47,9 +48,10 @@ def references(estimator: TVClustering, random_state: int = 0) -> dict[str, dict
     Returns:
         ``"features"``: k-means of the features as they were prepared, reduced to 50 components where there are more;
         absent where they were made of the edges, as by ``features="spectral"``. ``"graph"``: regularised spectral
-        clustering of the edges; absent without edges. Each has ``method``, ``agreement`` and ``agreement_ari`` (NMI and
-        ARI with ``labels_``), ``seconds``, and the metrics of `tvgnn.metrics.evaluate`. Of neither anything where one
-        cluster holds all nodes, or a method fails on the graph.
+        clustering of the edges; absent without edges, and said to be of nearest neighbours where rows were joined so.
+        Each has ``method``, ``agreement`` and ``agreement_ari`` (NMI and ARI with ``labels_``), ``seconds``, and the
+        metrics of `tvgnn.metrics.evaluate`. Of neither anything where one cluster holds all nodes, or a method fails on
+        the graph.
 
     Example:
         >>> import numpy as np
@@ -68,7 +70,7 @@ def references(estimator: TVClustering, random_state: int = 0) -> dict[str, dict
     if estimator.features is None and origin_of_features(graph, scaled) is None:
         methods["features"] = "k-means", lambda: _of_features(scaled, k, random_state)
     if graph.num_edges:
-        methods["graph"] = "spectral clustering", lambda: _of_graph(graph, k, random_state)
+        methods["graph"] = f"spectral clustering{_of_neighbours(graph)}", lambda: _of_graph(graph, k, random_state)
     found = {}
     for name, (method, cluster) in methods.items():
         start = time.perf_counter()
@@ -90,6 +92,13 @@ def references(estimator: TVClustering, random_state: int = 0) -> dict[str, dict
     return found
 
 
+def _of_neighbours(graph: Graph) -> str:
+    """Return what to add to the method where edges join nearest neighbours, whether in the features or in space."""
+    notes = graph.report.notes
+    near = any(note.startswith("edges: ") and "nearest neighbours of each row" in note for note in notes)
+    return " of nearest neighbours" if near and not any(note.startswith("graphs mixed") for note in notes) else ""
+
+
 def _of_features(x: Any, k: int, random_state: int) -> np.ndarray:
     if min(x.shape) > _COMPONENTS:
         x = TruncatedSVD(_COMPONENTS, random_state=random_state).fit_transform(x)
@@ -102,5 +111,5 @@ def _of_features(x: Any, k: int, random_state: int) -> np.ndarray:
     return np.asarray(model.fit_predict(x), dtype=np.int64)
 
 
-def _of_graph(graph: Any, k: int, random_state: int) -> np.ndarray:
+def _of_graph(graph: Graph, k: int, random_state: int) -> np.ndarray:
     return np.asarray(BASELINES["spectral"](k, random_state=random_state).fit(graph).labels_)

@@ -52,10 +52,12 @@ def _meaning(agreement: Mapping[str, float]) -> str:
     same = [f"the {name}" for name, value in agreement.items() if value >= _SAME]
     if same:
         return f"{' or '.join(same)} alone would do"
-    if max(agreement.values()) < _ALONE:
+    low = max(agreement.values()) < _ALONE
+    if len(agreement) == 1:  # mostly all there is: no edges, no features, or features made of the edges
+        found = "other clusters, or these are not stable: compare other seeds" if low else "the same in part"
+        return f"that finds {found}"
+    if low:
         return "they are of both together, or not stable: compare other seeds"
-    if len(agreement) == 1:
-        return "what else there is counts too"
     features, graph = agreement["features"], agreement["graph"]
     if abs(features - graph) < _NEARER:
         return "they follow both alike"
