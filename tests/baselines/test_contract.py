@@ -156,3 +156,15 @@ def test_fewer_clusters_than_asked_for_are_announced():
 
 def result_of(name, fitted):
     return fitted.assignments_ if name in ASSIGNING else fitted.embedding_
+
+
+@each_method
+@pytest.mark.parametrize("unit", [1e-30, 1e-3, 1e3, 1e30])
+def test_the_unit_of_the_weights_does_not_matter(name, unit):
+    random = np.random.default_rng(0)
+    graph = cliques(8, 12)
+    adjacency = sp.triu(graph.adjacency(), k=1).tocsr()
+    adjacency.data = random.uniform(0.5, 1.5, adjacency.nnz)
+    made = [Graph.from_scipy(scale * (adjacency + adjacency.T), x=graph.x) for scale in (1, unit)]
+    first, second = (method(name).fit(one) for one in made)
+    assert first.labels_.tolist() == second.labels_.tolist()

@@ -7,6 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from tvgnn import Graph, TVClustering
+from tvgnn.errors import TrainingError
 from tvgnn.experiments import references as module
 from tvgnn.experiments.references import are_quick, references
 
@@ -88,3 +89,15 @@ def test_degenerate_input(x, adjacency, options, names):
 def test_an_unfitted_estimator_is_refused():
     with pytest.raises(ValueError, match="not fitted"):
         references(TVClustering(2))
+
+
+def test_a_method_that_fails_is_told_of(monkeypatch):
+    model = TVClustering(2, **SMALL).fit(two_views()[0])
+
+    def fail(*_):
+        raise TrainingError("no eigenvectors")
+
+    monkeypatch.setattr(module, "_of_graph", fail)
+    found = references(model)
+    assert found["graph"] == {"method": "spectral clustering", "error": "no eigenvectors"}
+    assert found["features"]["nmi"] == 1

@@ -16,6 +16,7 @@ from threadpoolctl import threadpool_limits
 
 from tvgnn.errors import ClusteringWarning, GraphError, TrainingError
 from tvgnn.graph.graph import Graph
+from tvgnn.graph.weight_scale import weight_scale, with_scaled_weights
 from tvgnn.training.fitting import fitting
 
 __all__ = ["EmbeddingClusterer", "GraphClusterer", "Labels", "at_least", "numbered_by_size", "seed_from"]
@@ -42,6 +43,9 @@ class GraphClusterer(ClusterMixin, BaseEstimator, ABC):
     def fit(self, graph: Graph, y: Any = None) -> Self:
         """Cluster the nodes of a graph; where this fails, what an earlier fit left stays whole.
 
+        Weights whose mean is far from 1 are divided by it: several methods add loops of weight 1, beside which others
+        would count for nothing or for all.
+
         Parameters:
             graph: N nodes, with features where the method reads them; several components and isolated nodes are fine.
             y: ignored, labels are never looked at.
@@ -67,7 +71,8 @@ class GraphClusterer(ClusterMixin, BaseEstimator, ABC):
             )
         self._check()
         with fitting(self):
-            self._fit(graph, check_random_state(self.random_state))
+            scaled = with_scaled_weights(graph, weight_scale(graph, about_one=True))
+            self._fit(scaled, check_random_state(self.random_state))
             self.n_clusters_found_ = int(np.unique(self.labels_).size)
         if self.n_clusters_found_ < self.n_clusters:
             warnings.warn(

@@ -50,8 +50,8 @@ def references(estimator: TVClustering, random_state: int = 0) -> dict[str, dict
         absent where they were made of the edges, as by ``features="spectral"``. ``"graph"``: regularised spectral
         clustering of the edges; absent without edges, and said to be of nearest neighbours where rows were joined so.
         Each has ``method``, ``agreement`` and ``agreement_ari`` (NMI and ARI with ``labels_``), ``seconds``, and the
-        metrics of `tvgnn.metrics.evaluate`. Of neither anything where one cluster holds all nodes, or a method fails on
-        the graph.
+        metrics of `tvgnn.metrics.evaluate`; or ``method`` and ``error`` where it fails on the graph. Of neither
+        anything where one cluster holds all nodes.
 
     Example:
         >>> import numpy as np
@@ -71,7 +71,7 @@ def references(estimator: TVClustering, random_state: int = 0) -> dict[str, dict
         methods["features"] = "k-means", lambda: _of_features(scaled, k, random_state)
     if graph.num_edges:
         methods["graph"] = f"spectral clustering{_of_neighbours(graph)}", lambda: _of_graph(graph, k, random_state)
-    found = {}
+    found: dict[str, dict[str, Any]] = {}
     for name, (method, cluster) in methods.items():
         start = time.perf_counter()
         try:
@@ -79,7 +79,8 @@ def references(estimator: TVClustering, random_state: int = 0) -> dict[str, dict
                 warnings.simplefilter("ignore", ConvergenceWarning)
                 warnings.simplefilter("ignore", ClusteringWarning)
                 labels = cluster()
-        except (TVGNNError, ArpackError, LinAlgError, ValueError):  # no reason to lose the clustering
+        except (TVGNNError, ArpackError, LinAlgError, ValueError) as error:  # no reason to lose the clustering
+            found[name] = {"method": method, "error": str(error)}
             continue
         seconds = time.perf_counter() - start
         found[name] = {
