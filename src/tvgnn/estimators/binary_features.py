@@ -41,7 +41,7 @@ def are_binary(x: Any) -> bool:
         low, high = np.minimum.reduceat(block.data, starts), np.maximum.reduceat(block.data, starts)
         if not ((low > 0) & (low == high)).all():
             return False
-        found, several, ones = True, several or entries.max() > 1, ones and bool((high == 1).all())
+        found, several, ones = True, several or bool(entries.max() > 1), ones and bool((high == 1).all())
     return found and (ones or several)  # amounts that stand alone in their rows are not compared with any
 
 
