@@ -1,6 +1,7 @@
 """Exactly K clusters: empty ones are filled by splitting others."""
 
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -28,6 +29,14 @@ def layer_and_rows(seed=0, empty=(1, 3)):
     return last, torch.tensor(rows)
 
 
+def fill(last, rows):
+    """Fill the empty clusters of a network whose embedding the layer reads."""
+    scoring = SimpleNamespace(mlp=nn.Sequential(last))
+    config = SimpleNamespace(n_clusters=last.out_features)
+    network = SimpleNamespace(pool=scoring, config=config, assign=lambda rows: torch.softmax(last(rows), 1))
+    return fill_empty_clusters(network, rows)
+
+
 def labels_of(last, rows):
     return last(rows).detach().numpy().argmax(1)
 
@@ -38,7 +47,8 @@ def test_other_clusters_keep_their_nodes(seed, empty):
     last, rows = layer_and_rows(seed, empty)
     before = labels_of(last, rows)
     unused = 5 - np.unique(before).size
-    assert fill_empty_clusters(last, rows, last(rows)) == unused >= len(empty)
+    assert fill(last, rows) == (unused, 0)
+    assert unused >= len(empty)
     after = labels_of(last, rows)
     assert np.unique(after).size == 5
     assert len({*zip(before, after, strict=True)}) == 5  # each new cluster lies inside an old one
@@ -52,14 +62,14 @@ def test_the_cluster_of_the_largest_spread_is_split():
         np.square(values[before == c] - values[before == c].mean(0)).sum() if (before == c).any() else 0
         for c in range(5)
     ]
-    fill_empty_clusters(last, rows, last(rows))
+    fill(last, rows)
     assert before[labels_of(last, rows) == 1][0] == int(np.argmax(spread))
 
 
 def test_equal_nodes_are_not_split():
     last, rows = layer_and_rows(empty=(0, 1, 2, 4))
     weight = last.weight.clone()
-    assert fill_empty_clusters(last, rows[:1].repeat(20, 1), last(rows[:1].repeat(20, 1))) == 0
+    assert fill(last, rows[:1].repeat(20, 1)) == (0, 0)
     assert torch.equal(last.weight, weight)
 
 
@@ -84,6 +94,38 @@ def test_all_clusters_are_in_use(options, tmp_path):
     loaded = TVClustering.load(tmp_path)
     assert loaded.get_params()["empty_clusters"] == "split"
     assert loaded.predict(graph).tolist() == model.labels_.tolist()
+
+
+def test_shares_are_as_sharp_as_before_and_no_other_score_changes():
+    last, rows = layer_and_rows()
+    with torch.no_grad():
+        before, weight = torch.softmax(last(rows), 1).amax(1).mean().item(), last.weight.clone()
+    fill(last, rows)
+    assert torch.softmax(last(rows), 1).amax(1).mean().item() >= 0.99 * before
+    kept = last.weight[[0, 2, 4]] / weight[[0, 2, 4]]
+    assert torch.equal(kept, kept[0, 0].expand_as(kept))
+
+
+def test_where_numbers_are_coarse_all_are_in_use_and_what_moved_is_said():
+    with pytest.warns(ClusteringWarning, match="borders of other clusters changed theirs, [0-9]+ times in all"):
+        model = TVClustering(20, precision="bfloat16", empty_clusters="split", **PAPER).fit(two_groups(300))
+    assert model.n_clusters_found_ == 20
+    assert model.predict(model.graph_).tolist() == model.labels_.tolist()
+
+
+@pytest.mark.filterwarnings("ignore::tvgnn.errors.ClusteringWarning")
+def test_what_silent_hidden_units_hide_is_split():
+    graph = two_groups()
+    model = TVClustering(2, **PAPER).fit(graph)
+    network, mlp = model.model_, model.model_.pool.mlp
+    embedding = torch.tensor(model.embedding_)
+    with torch.no_grad():
+        mlp[0].bias.fill_(-1e3)  # all units are 0, so that the last layer reads the same of all nodes
+        mlp[-1].bias.copy_(torch.tensor([1.0, 0.0]))
+    before = network.assign(embedding)
+    assert before.argmax(1).unique().numel() == 1
+    assert fill_empty_clusters(network, embedding) == (1, 0)
+    assert network.assign(embedding).argmax(1).unique().numel() == 2
 
 
 @pytest.mark.parametrize("preset", ["quality", "paper"])

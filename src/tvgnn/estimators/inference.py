@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from torch import nn
 
 from tvgnn.errors import ClusteringWarning, GraphError
-from tvgnn.estimators.filling import fill_empty_clusters
+from tvgnn.estimators.filling import Filled, fill_empty_clusters
 from tvgnn.estimators.inputs import NetworkInputs, checked_rows, neighbor_settings, refuse_other_graphs
 from tvgnn.estimators.new_rows import infer_rows, network_graph
 from tvgnn.estimators.numbering import largest_first
@@ -50,11 +50,9 @@ def store_results(estimator: TVClustering, inputs: NetworkInputs, result: Traini
     model = estimator.model_
     assignments, embedding = model.infer(inputs.features, inputs.adjacency)
     labels = inputs.given_order(assignments).argmax(1)
-    filled = 0
+    filled = Filled()
     if estimator.empty_clusters == "split" and np.unique(labels).size < estimator.n_clusters:
-        with torch.no_grad():
-            hidden, scores = model.pool.mlp[:-1](embedding), model.pool.score(embedding)
-        filled = fill_empty_clusters(cast(nn.Linear, model.pool.mlp[-1]), hidden, scores)
+        filled = fill_empty_clusters(model, embedding)
         labels = inputs.given_order(model.assign(embedding)).argmax(1)
     order = torch.tensor(largest_first(labels, estimator.n_clusters), device=estimator.device_)
     last = cast(nn.Linear, model.pool.mlp[-1])
@@ -90,12 +88,15 @@ def store_results(estimator: TVClustering, inputs: NetworkInputs, result: Traini
             "them; leave them out, or add features or edges"
         )
         warnings.warn(found, ClusteringWarning, stacklevel=4)
-    if filled:
-        estimator.choices_["filled_clusters"] = filled
+    if filled.clusters:
+        estimator.choices_["filled_clusters"] = filled.clusters
         found = (
-            f"{filled} of the {estimator.n_clusters} clusters asked for were empty and were made by splitting others, "
-            f"as {setting('empty_clusters', 'split')} says: these borders are of k-means, and the data may have fewer"
+            f"{filled.clusters} of the {estimator.n_clusters} clusters asked for were empty and were made by splitting "
+            f"others, as {setting('empty_clusters', 'split')} says: these borders are of k-means, and the data may "
+            "have fewer"
         )
+        if filled.moved:
+            found += f"; nodes at the borders of other clusters changed theirs, {filled.moved} times in all"
         warnings.warn(found, ClusteringWarning, stacklevel=4)
     if estimator.n_clusters_found_ < estimator.n_clusters:
         remedy = "ask for fewer" if estimator.preset == "quality" else "try the preset quality, or more n_init"
