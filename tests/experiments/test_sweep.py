@@ -238,6 +238,11 @@ def test_other_data_and_other_folders_are_refused(tmp_path):
         run(cliques(5, 5), tmp_path / "mine")
 
 
+def test_that_empty_clusters_are_kept_is_not_in_the_fingerprint(tmp_path):
+    run(cliques(5, 5), tmp_path)
+    assert run(cliques(5, 5), tmp_path, parameters={"empty_clusters": "keep"})[1] == []
+
+
 def test_labels_are_neither_used_nor_recorded(tmp_path):
     graph = cliques(5, 5)
     _, made = run(graph.with_labels([0] * 5 + [1] * 5), tmp_path)
@@ -263,6 +268,7 @@ def test_the_first_failure_ends_it_with_its_reason(tmp_path):
         ({"verbose": 1}, "got 'verbose'"),
         ({"max_iter": 0}, "max_iter to be an integer >= 1"),
         ({"preset": "slow"}, "preset to be one of paper, quick"),
+        ({"empty_clusters": "split"}, "empty_clusters='keep' in a sweep, .* got 'split'"),
     ],
 )
 def test_a_mistake_is_told_before_the_first_run(arguments, says):

@@ -28,7 +28,7 @@ _FORMATS = ("png", "pdf")
 _MOST = 1000  # K of one sweep: more is a slip of the keyboard
 
 
-@expanded(without=("labels", "label_key"))  # known classes are never looked at
+@expanded(without=("labels", "label_key", "empty_clusters"))  # known classes are never looked at, empty ones are
 def sweep(
     *,
     source: GraphInput,

@@ -142,6 +142,12 @@ def _checked(options: dict[str, Any]) -> int:
     for name in options:
         if name not in known:
             raise ValueError(f"expected parameters of TVClustering, got {name!r}; known are {', '.join(sorted(known))}")
+    filling = options.pop("empty_clusters", "keep")  # the default has no part in the fingerprint
+    if filling != "keep":
+        raise ValueError(
+            f"expected empty_clusters='keep' in a sweep, which goes by what stays empty, got {filling!r}; "
+            "fit the recommended K with it"
+        )
     check_options(
         options["preset"], memory=options.get("memory", "normal"), precision=options.get("precision", "float32")
     )
