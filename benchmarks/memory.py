@@ -1,9 +1,12 @@
-"""Peak memory of training above what the imports take, each figure from a fresh process."""
+"""Peak memory of training above what the imports take, and of `predict`; each figure from a fresh process."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
+from benchmarks import graphs
 from benchmarks.baselines import torch_geometric_pool as peer
 from benchmarks.probes import probe
 from benchmarks.records import Measurement
@@ -11,9 +14,11 @@ from benchmarks.timing import interleaved
 from benchmarks.variants import OURS
 from tvgnn import load_dataset
 
-__all__ = ["training_memory"]
+__all__ = ["prediction_memory", "training_memory"]
 
 _TOLERANCE = 1e-4
+_FITS = {"paper": {"preset": "paper", "max_iter": 20}, "quality": {"preset": "quality", "n_init": 1}}
+_LIMITS = (None, "500MB", "200MB")
 
 
 def training_memory(dataset: str, mirror: str | None, rounds: int) -> list[Measurement]:
@@ -36,3 +41,14 @@ def training_memory(dataset: str, mirror: str | None, rounds: int) -> list[Measu
 
     samplers = {name: (lambda name=name: megabytes(name)) for name in names}
     return interleaved(f"peak memory of training, {dataset}", samplers, rounds, unit="MB", warm_up=0)
+
+
+def prediction_memory(nodes: int) -> Iterator[list[Measurement]]:
+    """Megabytes that `predict` adds on a graph of 15 neighbours and 64 features, and its time, whole and in pieces."""
+    graphs.knn(nodes)
+    for preset, options in _FITS.items():
+        found = {limit: probe("prediction", nodes, 64, options, limit) for limit in _LIMITS}
+        for what, unit, field, scale in (("peak memory", "MB", "bytes", 1e-6), ("time", "ms", "seconds", 1e3)):
+            values = {limit or "whole": scale * result[field] for limit, result in found.items()}
+            title = f"predict, {nodes} nodes, preset={preset}, {what}"
+            yield [Measurement(title, name, v, v, v, repetitions=1, unit=unit) for name, v in values.items()]

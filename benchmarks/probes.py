@@ -122,20 +122,9 @@ def gtv_step_memory(nodes: int, width: int, layout: str) -> float:
 
 def clustering(graph_nodes: int, features: int, options: dict[str, Any]) -> dict[str, float]:
     """Cluster a k-nearest-neighbour graph with `TVClustering(20, **options)`; peak bytes of the whole process."""
-    import numpy as np
-    import scipy.sparse as sp
-
-    from benchmarks.graphs import knn, points
     from tvgnn import TVClustering
 
-    lists = knn(graph_nodes)
-    pattern = (np.ones(lists.num_entries, np.float32), lists.indices.numpy(), lists.indptr.numpy())
-    adjacency = sp.csr_array(pattern, shape=lists.shape)
-    del lists, pattern
-    random = np.random.default_rng(1)
-    position = points(graph_nodes, 2)
-    x = np.sin(position @ random.normal(0, 6, (2, features)).astype(np.float32))
-    x += random.normal(0, 0.5, x.shape).astype(np.float32)
+    x, adjacency = _knn_with_features(graph_nodes, features)
     model = TVClustering(20, random_state=0, **options)
     start = time.perf_counter()
     with warnings.catch_warnings():
@@ -147,6 +136,46 @@ def clustering(graph_nodes: int, features: int, options: dict[str, Any]) -> dict
         "ms_per_epoch": model.ms_per_epoch_,
         "bytes": float(_status("VmHWM")),
     }
+
+
+def prediction(nodes: int, features: int, options: dict[str, Any], limit: str | None) -> dict[str, float]:
+    """Clusters of a k-nearest-neighbour graph that the model has not seen, and the peak bytes that `predict` adds."""
+    import ctypes
+    import gc
+
+    from tvgnn import Graph, TVClustering
+
+    graphs = []
+    for size in (5_000, nodes):
+        x, adjacency = _knn_with_features(size, features)
+        graphs.append(Graph.from_scipy(adjacency, x=x))
+        del x, adjacency
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = TVClustering(20, random_state=0, **options).fit(graphs[0])
+    model.predict(graphs[0])  # loads the kernels
+    model.set_params(max_memory=limit)
+    gc.collect()
+    ctypes.CDLL(None).malloc_trim(0)
+    _forget_peak()
+    before, start = _status("VmRSS"), time.perf_counter()
+    model.predict(graphs[1])
+    return {"seconds": time.perf_counter() - start, "bytes": float(_status("VmHWM") - before)}
+
+
+def _knn_with_features(nodes: int, features: int) -> tuple[Any, Any]:
+    """Features (N, F) that follow the points of a k-nearest-neighbour graph, with noise, and its adjacency."""
+    import numpy as np
+    import scipy.sparse as sp
+
+    from benchmarks.graphs import knn, points
+
+    lists = knn(nodes)
+    pattern = (np.ones(lists.num_entries, np.float32), lists.indices.numpy(), lists.indptr.numpy())
+    random = np.random.default_rng(1)
+    x = np.sin(points(nodes, 2) @ random.normal(0, 6, (2, features)).astype(np.float32))
+    x += random.normal(0, 0.5, x.shape).astype(np.float32)
+    return x, sp.csr_array(pattern, shape=lists.shape)
 
 
 def modules_below(module: str) -> list[str]:
@@ -194,6 +223,7 @@ PROBES = {
         classification_memory,
         gtv_step_memory,
         clustering,
+        prediction,
         modules_below,
         import_time,
         fit_time,

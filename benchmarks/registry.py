@@ -10,7 +10,7 @@ from benchmarks.compiled import compiled_epoch, require_compiler
 from benchmarks.epoch import epoch
 from benchmarks.gpu import gpu_epoch, require_gpu
 from benchmarks.graph_variants import GraphProblem
-from benchmarks.memory import training_memory
+from benchmarks.memory import prediction_memory, training_memory
 from benchmarks.operators import Operator, measure, on_dataset, on_knn
 from benchmarks.records import Measurement
 from benchmarks.scaling import hub, million_nodes, per_edge, quality_preset
@@ -97,6 +97,11 @@ def _memory(settings: Settings) -> Iterator[Case]:
         yield Case(f"memory, {name}", lambda name=name: [training_memory(name, settings.mirror, rounds=3)])
 
 
+def _predict(settings: Settings) -> Iterator[Case]:
+    nodes = 10_000 if settings.short else 300_000
+    yield Case(f"predict on {nodes} nodes", lambda: prediction_memory(nodes))
+
+
 def _startup(settings: Settings) -> Iterator[Case]:
     yield Case("imports", lambda: [imports(settings.rounds)])
     yield Case("first call", lambda: first_call(rounds=1 if settings.short else 3))
@@ -139,6 +144,7 @@ BENCHMARKS: dict[str, Callable[[Settings], Iterator[Case]]] = {
     "compile": _compile,
     "operators": _operators,
     "memory": _memory,
+    "predict": _predict,
     "classification": _classification,
     "startup": _startup,
     "scaling": _scaling,

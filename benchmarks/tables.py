@@ -263,6 +263,17 @@ def _million(runs: Runs) -> Iterable[str]:
     yield markdown(["", "", "target"], rows)
 
 
+def _predict(runs: Runs) -> Iterable[str]:
+    limits = _variants(runs.values())
+    rows = []
+    for benchmark, run in runs.items():
+        _, _, preset, what = benchmark.split(", ")
+        values = [run[limit].median / (1000 if what == "time" else 1) if limit in run else None for limit in limits]
+        cells = [MISSING if value is None else number(value) for value in values]
+        rows.append([f"{preset.removeprefix('preset=')}, {what}, {'s' if what == 'time' else 'MB'}", *cells])
+    yield markdown(["", *(limit if limit == "whole" else f"max_memory={limit}" for limit in limits)], rows)
+
+
 def _startup(runs: Runs) -> Iterable[str]:
     rows = []
     for benchmark, run in runs.items():
@@ -307,6 +318,7 @@ TABLES = (
     ),
     Table("scaling", "scaling", r"gtv_step x \d+, (kNN graphs of .*|hub)", _scaling),
     Table("million", "million", r"TVClustering, 1000000 nodes, 100 epochs, .*", _million),
+    Table("predict", "predict", r"predict, 300000 nodes, preset=\w+, (peak memory|time)", _predict),
     Table("startup", "startup", r"start-up, .*", _startup),
     Table("gpu", "gpu --mirror FOLDER", rf"(?i:gpu).*, ({_NAMES})", _gpu, "Not measured: no GPU was at hand."),
 )

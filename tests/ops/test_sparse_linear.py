@@ -204,7 +204,9 @@ class TestErrors:
     def test_missing_column_lists(self):
         bare = SparseMatrix(self.x.indptr, self.x.indices, self.x.values, 4)
         with pytest.raises(GraphError, match=r"from_csr\(\)"):
-            sparse_linear(bare, randn(4, 2), backend="cpu")
+            sparse_linear(bare, randn(4, 2).requires_grad_(), backend="cpu")
+        weight = randn(4, 2)
+        assert torch.equal(sparse_linear(bare, weight, backend="cpu"), sparse_linear(self.x, weight, backend="cpu"))
 
     def test_unknown_backend(self):
         with pytest.raises(ValueError, match="got 'scipy'"):

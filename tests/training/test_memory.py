@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from tvgnn.training import memory
-from tvgnn.training.memory import reused_buffers
+from tvgnn.training.memory import returned_buffers, reused_buffers
 
 
 def resident_bytes():
@@ -19,6 +19,24 @@ def test_memory_goes_back_to_the_system_at_the_end():
     with reused_buffers():
         torch.ones(100 * 2**20, dtype=torch.uint8)
     assert resident_bytes() - before < 50 * 2**20
+
+
+def test_nothing_is_kept_after_buffers_were_returned():
+    if memory._glibc() is None:
+        pytest.skip("the C library is not glibc")
+    before = resident_bytes()
+    for size in range(20, 30):  # below the threshold from which glibc returns them by itself
+        with returned_buffers():
+            torch.ones(size * 2**20, dtype=torch.uint8)
+        assert resident_bytes() - before < 10 * 2**20
+
+
+def test_nothing_changes_while_something_trains(monkeypatch):
+    calls = []
+    monkeypatch.setattr(memory, "_glibc", lambda: calls.append("asked"))
+    monkeypatch.setattr(memory._KEEPERS, "number", 1)
+    with returned_buffers():
+        assert calls == ["asked"]
 
 
 def test_thresholds_are_restored_after_an_error(monkeypatch):

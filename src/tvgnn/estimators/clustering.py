@@ -109,7 +109,9 @@ class TVClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         ``"low"`` computes activations again instead of keeping them, and gives memory back after every epoch: slower.
         Not with ``preset="quality"``, which keeps none.
     max_memory : str or int, default=None
-        Refuse to train where the estimate ``estimated_bytes_`` is larger: a size such as ``"8GB"``, or bytes.
+        Refuse to train where the estimate ``estimated_bytes_`` is larger: a size such as ``"8GB"``, or bytes. A graph
+        that would take more in `predict` or `transform` is read in pieces, which changes results by rounding only;
+        ``MemoryLimitError`` where pieces that fit would read each node too often.
 
     Attributes
     ----------
@@ -318,7 +320,7 @@ class TVClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         ndarray of shape (n_rows,), int64
 
         """
-        return infer(self, X)[0].argmax(1).astype(np.int64)
+        return infer(self, X, "labels")
 
     def transform(self, X: Any) -> np.ndarray:
         """Embedding of each row, or of each node of a graph: the output of the last GTVConv; see `predict`.
@@ -328,7 +330,7 @@ class TVClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         ndarray of shape (n_rows, hidden_channels), float32
 
         """
-        return infer(self, X)[1]
+        return infer(self, X, "embedding")
 
     def fit_predict(self, X: Any, y: Any = None, **fit_params: Any) -> np.ndarray:
         """Fit and return ``labels_``."""

@@ -15,10 +15,12 @@ from tvgnn.estimators.filling import Filled, fill_empty_clusters
 from tvgnn.estimators.inputs import NetworkInputs, checked_rows, neighbor_settings, refuse_other_graphs
 from tvgnn.estimators.new_rows import infer_rows, network_graph
 from tvgnn.estimators.numbering import largest_first
+from tvgnn.estimators.pieces import Wanted, infer_graph
 from tvgnn.graph.feature_tensor import with_chosen_features
 from tvgnn.graph.graph import Graph
 from tvgnn.losses import asymmetric_norm_loss, total_variation_loss
 from tvgnn.training.fitting import default_torch
+from tvgnn.training.memory_estimate import parse_bytes
 from tvgnn.wording import setting
 
 if TYPE_CHECKING:
@@ -115,23 +117,26 @@ def store_results(estimator: TVClustering, inputs: NetworkInputs, result: Traini
 
 
 @default_torch()
-def infer(estimator: TVClustering, X: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Assignments and embedding of rows or of a graph."""
+def infer(estimator: TVClustering, X: Any, wanted: Wanted) -> np.ndarray:
+    """Labels (M,) int64 or embedding (M, hidden_channels) of rows or of a graph.
+
+    Raises:
+        GraphError: a graph of other features, or a graph or list of another kind.
+        ValueError: rows where features are computed from graphs.
+        MemoryLimitError: a graph does not fit into the estimator's ``max_memory``, not even by pieces.
+
+    """
     check_is_fitted(estimator)
     trained = estimator.graph_
     if isinstance(X, Graph):
         graph = with_chosen_features(X, estimator.features, trained)
         if graph.num_features != estimator.n_features_in_:
             raise GraphError(f"expected a graph with {estimator.n_features_in_} features, got {graph.num_features}")
-        scaled = estimator.feature_scaling_.transform(graph.x)
-        width = estimator.model_.config.hidden_channels
-        graph = network_graph(estimator, graph)
-        inputs = NetworkInputs.from_graph(graph, scaled, width, estimator.device_)
-        assignments, embedding = estimator.model_.infer(inputs.features, inputs.adjacency)
-        return inputs.given_order(assignments), inputs.given_order(embedding)
+        return infer_graph(estimator, network_graph(estimator, graph), wanted, parse_bytes(estimator.max_memory))
     refuse_other_graphs(X)
     if estimator.features is not None:
         raise ValueError(f"expected a tvgnn.Graph, as features={estimator.features!r} are computed from one, got rows")
     x = checked_rows(estimator, X, reset=False)
     rows = Graph.from_edge_index(np.empty((2, 0), np.int64), x=x, dtype=trained.x.dtype).x
-    return infer_rows(estimator, rows, neighbor_settings(estimator.get_params(deep=False)))
+    assignments, embedding = infer_rows(estimator, rows, neighbor_settings(estimator.get_params(deep=False)))
+    return assignments.argmax(1).astype(np.int64) if wanted == "labels" else embedding

@@ -64,13 +64,13 @@ class NetworkInputs:
     places: Tensor | None
 
     @classmethod
-    def from_graph(cls, graph: Graph, x: Any, width: int, device: str) -> Self:
-        """Take a graph and its scaled features for layers of ``width`` columns."""
+    def from_graph(cls, graph: Graph, x: Any, width: int, device: str, *, for_training: bool = True) -> Self:
+        """Take a graph and its scaled features for layers of ``width`` columns; see `feature_tensor`."""
         adjacency = Adjacency.from_graph(graph)
         relabelled = relabel_by_locality(adjacency, width)
         if relabelled is None:
-            return cls(feature_tensor(x).to(device), adjacency.to(device), None)
-        features = feature_tensor(x[relabelled.nodes.numpy()])
+            return cls(feature_tensor(x, for_training=for_training).to(device), adjacency.to(device), None)
+        features = feature_tensor(x[relabelled.nodes.numpy()], for_training=for_training)
         return cls(features.to(device), relabelled.adjacency.to(device), relabelled.places.to(device))
 
     def given_order(self, rows: Tensor) -> np.ndarray:

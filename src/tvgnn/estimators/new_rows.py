@@ -43,7 +43,8 @@ def infer_rows(estimator: TVClustering, x: Any, settings: NeighborSettings) -> t
         trained, added = (scaling.transform(part) for part in (graph.x, x[new]))
         adjacency = adjacency_with_new_rows(network_graph(estimator, graph), trained, added, settings)
         both = [trained, added]
-        features = feature_tensor(sp.vstack(both, "csr") if sp.issparse(x) else np.concatenate(both))
+        together = sp.vstack(both, "csr") if sp.issparse(x) else np.concatenate(both)
+        features = feature_tensor(together, for_training=False)
         device = estimator.device_
         new_assignments, new_embedding = estimator.model_.infer(features.to(device), adjacency.to(device))
         assignments[new] = new_assignments[graph.num_nodes :].cpu().numpy()

@@ -31,6 +31,16 @@ class ClusteringNetwork(Protocol):
     config: Any
     pool: Any
 
+    @property
+    def hops(self) -> int:
+        """Edges that lie between a node and the farthest one its results depend on."""
+        ...
+
+    @property
+    def floats_per_node(self) -> int:
+        """Numbers that `infer` holds for each node, features left out."""
+        ...
+
     def infer(self, x: Tensor | SparseMatrix, adjacency: Adjacency) -> tuple[Tensor, Tensor]:
         """Return (assignments, embedding)."""
         ...
@@ -110,7 +120,8 @@ def train_network(
             verbose=verbose,
         )
         choices["strongest_edges"] = strongest
-        return model, NetworkInputs.from_graph(graph, x, model.config.hidden_channels, device), result, choices
+        inputs = NetworkInputs.from_graph(graph, x, model.config.hidden_channels, device, for_training=False)
+        return model, inputs, result, choices
     config = network_config(graph.num_features, n_clusters, parameters)
     inputs = NetworkInputs.from_graph(graph, x, config.hidden_channels, device)
     network, result, choices = train_best(

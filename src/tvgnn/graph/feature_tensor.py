@@ -81,9 +81,13 @@ def nonzeros(x: Any) -> int | None:
     return int(x.nnz) if sp.issparse(x) and x.nnz <= _SPARSE_DENSITY * x.shape[0] * x.shape[1] else None
 
 
-def feature_tensor(x: Any) -> Tensor | SparseMatrix:
-    """Features (N, F) as a dense float32 tensor or, where few entries are non-zero, as a `SparseMatrix`."""
+def feature_tensor(x: Any, *, for_training: bool = True) -> Tensor | SparseMatrix:
+    """Features (N, F) as a dense float32 tensor or, where few entries are non-zero, as a `SparseMatrix`.
+
+    Only where weights that x is multiplied by are trained it needs lists of its columns, which take a sort.
+    """
     if nonzeros(x) is None:
         return torch.tensor(x.toarray() if sp.issparse(x) else np.asarray(x), dtype=torch.float32)
     values = torch.tensor(x.data, dtype=torch.float32)
-    return SparseMatrix.from_csr(torch.tensor(x.indptr), torch.tensor(x.indices), values, x.shape[1])
+    lists = torch.tensor(x.indptr), torch.tensor(x.indices), values
+    return SparseMatrix.from_csr(*lists, x.shape[1], for_training=for_training)

@@ -98,13 +98,17 @@ class SparseMatrix:
         return cls.from_csr(matrix.crow_indices(), matrix.col_indices(), matrix.values().clone(), matrix.shape[1])
 
     @classmethod
-    def from_csr(cls, indptr: Tensor, indices: Tensor, values: Tensor | None, num_columns: int) -> Self:
-        """Build from CSR arrays of any integer dtype and derive the transposed lists."""
+    def from_csr(
+        cls, indptr: Tensor, indices: Tensor, values: Tensor | None, num_columns: int, *, for_training: bool = True
+    ) -> Self:
+        """Build from CSR arrays of any integer dtype and derive the transposed lists, which only training reads."""
         num_rows = indptr.shape[0] - 1
+        dtype = index_dtype(max(num_rows, num_columns), indices.shape[0])
+        if not for_training:
+            return cls(indptr.to(dtype), indices.to(dtype), values, num_columns)
         rows = torch.repeat_interleave(
             torch.arange(num_rows, device=indptr.device), indptr.diff(), output_size=indices.shape[0]
         )
-        dtype = index_dtype(max(num_rows, num_columns), indices.shape[0])
         columns = indices.long()
         perm = torch.argsort(columns, stable=True)
         lists = TransposedLists(row_pointers(columns, num_columns).to(dtype), rows[perm].to(dtype), perm.to(dtype))

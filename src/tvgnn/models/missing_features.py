@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -9,7 +12,7 @@ from tvgnn.graph.adjacency import Adjacency
 from tvgnn.graph.sparse_matrix import SparseMatrix, row_pointers
 from tvgnn.ops.sparse_linear import sparse_linear
 
-__all__ = ["propagate_features", "rows_with_features"]
+__all__ = ["farthest_lender", "propagate_features", "rows_with_features"]
 
 _FARTHEST = 64  # edges from a node with features; what lies farther stays unknown, lest a long path cost its square
 
@@ -65,9 +68,33 @@ def propagate_features(
             break
         found, place = torch.unique(rows[used], return_inverse=True)  # sorted, so places are too
         sums = weights.new_zeros(len(found)).index_add_(0, place, weights[used])
-        means = SparseMatrix.from_csr(
-            row_pointers(place, len(found)), columns[used], weights[used] / sums[place], adjacency.num_nodes
-        )
+        lists = row_pointers(place, len(found)), columns[used], weights[used] / sums[place]
+        means = SparseMatrix.from_csr(*lists, adjacency.num_nodes, for_training=False)
         z[found] = sparse_linear(means, z, backend=backend)
         reached[found] = True
     return z, reached
+
+
+def farthest_lender(known: np.ndarray, adjacency: Any) -> int:
+    """Edges between a node without features and those that lend it some in `propagate_features`, for the farthest.
+
+    Parameters:
+        known: (N,) bool, whose rows say something.
+        adjacency: (N, N) CSR without stored zeros.
+
+    Example:
+        >>> import scipy.sparse as sp
+        >>> path = sp.csr_array(np.eye(5, k=1) + np.eye(5, k=-1))
+        >>> farthest_lender(np.arange(5) < 2, path)
+        3
+
+    """
+    reached, missing = known.copy(), np.flatnonzero(~known)
+    rows = adjacency[missing]
+    for rounds in range(_FARTHEST):
+        found = rows @ reached > 0
+        if not found.any():
+            return rounds
+        reached[missing[found]] = True
+        missing, rows = missing[~found], rows[np.flatnonzero(~found)]
+    return _FARTHEST

@@ -147,6 +147,16 @@ class NodeClusteringModel(nn.Module):
             low_memory=memory == "low",
         )
 
+    @property
+    def hops(self) -> int:
+        """Edges that lie between a node and the farthest one its results depend on."""
+        return self.config.num_layers
+
+    @property
+    def floats_per_node(self) -> int:
+        """Numbers that `infer` holds for each node, features left out."""
+        return 3 * self.config.hidden_channels
+
     def forward(self, x: Tensor | SparseMatrix, adjacency: Adjacency) -> tuple[Tensor, Tensor]:
         """Return (assignments, embedding)."""
         with self._autocast(adjacency.indptr.device):

@@ -160,6 +160,16 @@ class SmoothedClusteringModel(nn.Module):
         """The linear layer that scores the clusters."""
         return cast(nn.Linear, self.pool.mlp[-1])
 
+    @property
+    def hops(self) -> int:
+        """Edges that lie between a node and the farthest one its results depend on, where no features are missing."""
+        return max(len(view.thresholds) for view in self.config.views)
+
+    @property
+    def floats_per_node(self) -> int:
+        """Numbers that `infer` holds for each node, features left out."""
+        return self.config.hidden_channels + 3 * max(view.channels for view in self.config.views)
+
     @torch.no_grad()
     def embed(self, x: Tensor | SparseMatrix, adjacency: Adjacency) -> Tensor:
         """Embedding (N, hidden_channels), the parts of the views side by side."""
@@ -168,7 +178,7 @@ class SmoothedClusteringModel(nn.Module):
             for weight in {view.self_weight for view in self.config.views}
         }
         known = rows_with_features(x) if self.config.propagate_missing else None
-        if known is not None and (known.all() or not known.any()):
+        if known is not None and known.all():
             known = None
         widths = [view.channels for view in self.config.views]
         embedding = self.mean.new_empty(adjacency.num_nodes, sum(widths))

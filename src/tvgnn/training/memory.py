@@ -1,4 +1,4 @@
-"""Reuse of large buffers between epochs."""
+"""Whether large buffers that were freed stay in the process."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ from contextlib import contextmanager
 
 from tvgnn.ops._buffers import reused_arrays
 
-__all__ = ["reused_buffers"]
+__all__ = ["returned_buffers", "reused_buffers"]
 
 # glibc's malloc.h
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD, _M_MMAP_MAX = -1, -3, -4
 _INT_MAX = 2**31 - 1
 _DEFAULT_MMAP_MAX = 65536
 _LARGEST_DYNAMIC_THRESHOLD = 32 * 2**20
+_LARGE = 2**20  # bytes of a buffer that goes back at once
 
 
 @contextmanager
@@ -28,6 +29,26 @@ def reused_buffers() -> Iterator[None]:
     """
     with reused_arrays():
         yield from _kept_by_glibc()
+
+
+@contextmanager
+def returned_buffers() -> Iterator[None]:
+    """Give freed buffers of more than 1 MB back to the system while the context lasts, unless something trains.
+
+    Of buffers of up to 32 MB whose sizes change glibc would keep about as much as is in use.
+    """
+    libc = _glibc()
+    if libc is None or _KEEPERS.number:
+        yield
+        return
+    libc.malloc_trim(0)
+    libc.mallopt(_M_MMAP_THRESHOLD, _LARGE)
+    try:
+        yield
+    finally:
+        with _KEEPERS.lock:
+            if _KEEPERS.number == 0:
+                _give_back(libc)
 
 
 def _kept_by_glibc() -> Iterator[None]:
