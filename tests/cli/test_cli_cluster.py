@@ -17,6 +17,7 @@ from cli_cases import SMALL, clique_edges
 import tvgnn as package
 from tvgnn import TVClustering
 from tvgnn.estimators.presets import PRESETS
+from tvgnn.experiments import references
 from tvgnn.io.run_context import read_context
 
 ALWAYS = {
@@ -461,7 +462,11 @@ def test_a_mistake_about_neighbours_is_one_line(tvgnn, files, arguments, says):
     assert not (files / "out").exists()
 
 
-def test_what_drives_the_clusters_is_said(tvgnn, files):
+def interrupted(*_):
+    raise KeyboardInterrupt
+
+
+def test_what_drives_the_clusters_is_said(tvgnn, files, monkeypatch):
     given = ("cluster", "--edges", "edges.csv", "--features", "features.csv", "-k", "2", *SMALL)
     result = tvgnn(*given, "--out", "said")
     assert result.code == 0, result.err
@@ -472,6 +477,12 @@ def test_what_drives_the_clusters_is_said(tvgnn, files):
     assert tvgnn("report", "said").code == 0
     page = (files / "said/report.html").read_text(encoding="utf-8")
     assert "the graph alone (spectral clustering)" in page
+    monkeypatch.setattr(references, "_of_graph", interrupted)
+    stopped = tvgnn(*given, "--out", "stopped")
+    assert stopped.code == 0
+    assert "note: interrupted, so there is no comparison" in stopped.err
+    assert "references" not in metrics_of(files / "stopped")
+    assert (files / "stopped/labels.csv").exists()
     left_out = tvgnn(*given, "--out", "not-said", "--no-references")
     assert "NMI with these clusters" not in left_out.out
     assert "references" not in metrics_of(files / "not-said")

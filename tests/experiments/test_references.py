@@ -100,4 +100,6 @@ def test_a_method_that_fails_is_told_of(monkeypatch):
     monkeypatch.setattr(module, "_of_graph", fail)
     found = references(model)
     assert found["graph"] == {"method": "spectral clustering", "error": "no eigenvectors"}
+    monkeypatch.setattr(module, "_of_graph", lambda *_: np.empty(2**57))
+    assert "allocate" in references(model)["graph"]["error"]
     assert found["features"]["nmi"] == 1

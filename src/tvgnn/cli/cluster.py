@@ -125,7 +125,10 @@ def cluster(
         estimator.set_params(**source.neighbors.parameters())  # the saved model says how its graph was made
         metrics = run_metrics(estimator, dataset=name, seed=seed, notes=[*notes, *messages, *found], inputs=inputs)
         if references if references is not None else are_quick(estimator):
-            metrics["references"] = compared(estimator, seed)
+            try:
+                metrics["references"] = compared(estimator, seed)
+            except KeyboardInterrupt:  # of what takes long nothing is left; a second one still ends everything
+                say("note", "interrupted, so there is no comparison with features and graph alone; the run is kept")
         write_run(folder, estimator, metrics, context)
         source.remember(folder, given, inputs)
         if file is not None:

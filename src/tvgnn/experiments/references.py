@@ -79,8 +79,8 @@ def references(estimator: TVClustering, random_state: int = 0) -> dict[str, dict
                 warnings.simplefilter("ignore", ConvergenceWarning)
                 warnings.simplefilter("ignore", ClusteringWarning)
                 labels = cluster()
-        except (TVGNNError, ArpackError, LinAlgError, ValueError) as error:  # no reason to lose the clustering
-            found[name] = {"method": method, "error": str(error)}
+        except (TVGNNError, ArpackError, LinAlgError, ValueError, MemoryError) as error:  # keep the clustering
+            found[name] = {"method": method, "error": str(error) or type(error).__name__}
             continue
         seconds = time.perf_counter() - start
         found[name] = {
