@@ -10,7 +10,7 @@ from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 from sklearn.neighbors import kneighbors_graph
 
-from tvgnn import Graph, TVClustering
+from tvgnn import Graph, TVClustering, TVGraphClassifier
 
 PRESETS = {
     "paper": {"preset": "paper", "hidden_channels": 16, "mlp_channels": 8, "max_iter": 5},
@@ -94,3 +94,36 @@ def test_models_of_earlier_versions_were_trained_on_weights_as_they_are(data, tm
     assert description.pop("weight_scale") == 1
     (tmp_path / "model.json").write_text(json.dumps(description))
     assert np.array_equal(TVClustering.load(tmp_path).transform(x + 0.1), model.transform(x + 0.1))
+
+
+def weighted_graphs(scale, count=24):
+    """Rings of strong or of weak edges, the fifth with ones alone; weights of about 1 times a scale."""
+    random = np.random.default_rng(0)
+    graphs = []
+    for number in range(count):
+        nodes = int(random.integers(5, 9))
+        weights = random.integers(1, 3, nodes) * (1 + number % 2) if number != 5 else np.ones(nodes)
+        ends = np.array([np.arange(nodes), (np.arange(nodes) + 1) % nodes])
+        graph = Graph.from_edge_index(ends, edge_weight=weights * scale, x=random.random((nodes, 3)))
+        graphs.append(graph.with_label(number % 2))
+    return graphs
+
+
+@pytest.mark.parametrize("pooling", ["tvgnn", "mincut", "topk"])
+def test_graphs_whose_weights_are_far_from_1_are_classified_alike(pooling, tmp_path):
+    options = {"max_epochs": 3, "hidden_channels": 8, "random_state": 0}
+    graphs = {scale: weighted_graphs(scale) for scale in (1.0, 256.0, 1 / 4096)}
+    models = {
+        scale: TVGraphClassifier(pooling, **options).fit(some[:18], validation=(some[18:], None))
+        for scale, some in graphs.items()
+    }
+    assert models[1.0]._weight_scale == 1
+    mean = np.concatenate([graph.weights for graph in graphs[1.0][:18]]).mean()
+    counted, model = graphs[256.0], models[256.0]
+    assert model._weight_scale == pytest.approx(256 * mean)
+    found = model.predict_proba(counted)
+    np.testing.assert_allclose(models[1 / 4096].predict_proba(graphs[1 / 4096]), found, rtol=1e-3, atol=1e-5)
+    model.save(tmp_path)
+    np.testing.assert_allclose(TVGraphClassifier.load(tmp_path).predict_proba(counted), found, rtol=1e-5)
+    alone = np.concatenate([model.predict_proba([graph]) for graph in counted])
+    np.testing.assert_allclose(alone, found, rtol=1e-3, atol=1e-5)

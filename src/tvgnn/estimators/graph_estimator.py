@@ -6,6 +6,7 @@ import math
 import os
 import time
 from abc import ABC, abstractmethod
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -26,6 +27,7 @@ from tvgnn.estimators.graph_list import as_graphs
 from tvgnn.estimators.graph_presets import GRAPH_PRESETS, is_number, resolve_graph_parameters
 from tvgnn.graph.collection import GraphBatch, GraphCollection, common_width
 from tvgnn.graph.graph import Graph
+from tvgnn.graph.weight_scale import trained_scale, weight_scale, with_scaled_weights
 from tvgnn.models.graph_network import KEEPING_NODES, POOLINGS, GraphNetwork, GraphNetworkConfig
 from tvgnn.ops import select_backend
 from tvgnn.ops._backends import resolve_device
@@ -149,7 +151,8 @@ class GraphEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             held, held_targets = self._inputs(*pair(validation))
             self.label_columns_ = label_columns(held, self.label_columns_)
         self.feature_scaling_ = ColumnScaling.fit(train, self.feature_norm)
-        train_set, held_set = (GraphCollection(part, self.feature_scaling_.preparation) for part in (train, held))
+        self._weight_scale = weight_scale(*train, about_one=True)
+        train_set, held_set = self._collection(train), self._collection(held)
         self.n_features_in_ = train_set.num_features
         if held_set.num_features != self.n_features_in_:
             raise GraphError(
@@ -339,6 +342,13 @@ class GraphEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         first = max(1, math.ceil(self.ratio * nodes))
         return first, max(1, math.ceil(self.ratio * first))
 
+    def _collection(self, graphs: list[Graph]) -> GraphCollection:
+        """Graphs as the network reads them; beside weighted ones edges without weights count as 1."""
+        scale = trained_scale(self)
+        if scale != 1:
+            graphs = [with_scaled_weights(replace(graph, is_weighted=True), scale) for graph in graphs]
+        return GraphCollection(graphs, self.feature_scaling_.preparation)
+
     @default_torch()
     @torch.no_grad()
     def _infer(self, graphs: Any, compute: Any) -> npt.NDArray[np.float32]:
@@ -349,7 +359,7 @@ class GraphEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         if width != self.n_features_in_:
             raise GraphError(f"expected graphs with {self.n_features_in_} features, got {width}")
         label_columns(checked, self.label_columns_)
-        collection = GraphCollection(checked, self.feature_scaling_.preparation)
+        collection = self._collection(checked)
         rows: npt.NDArray[np.float32] | None = None
         for part in batches_of_similar_size(collection.sizes):
             found = compute(collection.batch(part).to(self.device_)).cpu().numpy()

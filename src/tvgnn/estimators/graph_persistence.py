@@ -19,6 +19,7 @@ from tvgnn.estimators._model_files import (
     write_model,
 )
 from tvgnn.estimators.graph_inputs import ColumnScaling
+from tvgnn.graph.weight_scale import checked_scale, trained_scale
 from tvgnn.models.graph_network import KEEPING_NODES, GraphNetwork, GraphNetworkConfig
 
 if TYPE_CHECKING:
@@ -55,6 +56,7 @@ def save(estimator: GraphEstimator, folder: str | os.PathLike[str]) -> None:
         "parameters": {name: _parameter(value) for name, value in fitted_parameters(estimator).items()},
         "config": estimator.model_.config.to_dict(),
         "label_columns": estimator.label_columns_,
+        "weight_scale": trained_scale(estimator),
         "targets": estimator.described_targets(),
         "learned": {name: _parameter(getattr(estimator, name)) for name in _LEARNED},
     }
@@ -83,6 +85,7 @@ def _rebuild(cls: type[AnyEstimator], description: dict[str, Any], arrays: dict[
     estimator.label_columns_ = description.get("label_columns")  # files of earlier versions have none
     if not isinstance(estimator.label_columns_, str | None):
         raise ValueError(f"expected label_columns to be text or null, got {estimator.label_columns_!r}")
+    estimator._weight_scale = checked_scale(description)
     for name in ("mean", "scale"):
         expect(f"shape of scaling.{name}", tuple(arrays[f"scaling.{name}"].shape), (config.in_channels,))
     if not (arrays["scaling.scale"] > 0).all():

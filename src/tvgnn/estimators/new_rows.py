@@ -17,12 +17,12 @@ from tvgnn.graph.column_moments import row_blocks
 from tvgnn.graph.feature_tensor import feature_tensor
 from tvgnn.graph.graph import Graph
 from tvgnn.graph.knn import NeighborSettings, nearest_known_rows
-from tvgnn.graph.weight_scale import with_scaled_weights
+from tvgnn.graph.weight_scale import trained_scale, with_scaled_weights
 
 if TYPE_CHECKING:
     from tvgnn.estimators.clustering import TVClustering
 
-__all__ = ["RowIndex", "adjacency_with_new_rows", "infer_rows", "network_graph", "trained_scale"]
+__all__ = ["RowIndex", "adjacency_with_new_rows", "infer_rows", "network_graph"]
 
 
 _DIGEST = 16  # bytes
@@ -57,11 +57,6 @@ def network_graph(estimator: TVClustering, graph: Graph) -> Graph:
     graph = with_scaled_weights(graph, trained_scale(estimator))
     strongest = estimator.choices_.get("strongest_edges")
     return graph if strongest is None else strongest_edges(graph, strongest)
-
-
-def trained_scale(estimator: TVClustering) -> float:
-    """See `weight_scale`; 1 where an earlier version of the package trained."""
-    return getattr(estimator, "_weight_scale", 1.0)
 
 
 def _index_of(graph: Graph) -> RowIndex:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import math
 import os
 from typing import TYPE_CHECKING, Any
 
@@ -24,8 +23,8 @@ from tvgnn.estimators._model_files import (
 from tvgnn.estimators.feature_scaling import FEATURE_NORMS, FeatureScaling
 from tvgnn.estimators.heavy_tails import QUANTILES
 from tvgnn.estimators.inputs import GRAPH_MAKING
-from tvgnn.estimators.new_rows import trained_scale
 from tvgnn.estimators.quality.preparation import FeaturePreparation, arrays_of_steps, prepared_columns
+from tvgnn.graph.weight_scale import checked_scale, trained_scale
 from tvgnn.models.node_clustering import NodeClusteringConfig, NodeClusteringModel
 from tvgnn.models.smoothed_clustering import SmoothedClusteringConfig, SmoothedClusteringModel
 
@@ -95,9 +94,7 @@ def _rebuild(cls: type[TVClustering], description: dict[str, Any], arrays: dict[
     estimator = cls(**known(description, "parameters", inspect.signature(cls).parameters))
     estimator._fitted_parameters = estimator.get_params(deep=False)
     estimator.graph_ = graph_from(arrays, description)
-    estimator._weight_scale = float(description.get("weight_scale", 1.0))  # files of earlier versions have none
-    if not 0 < estimator._weight_scale < math.inf:
-        raise ValueError(f"expected weight_scale to be a positive number, got {estimator._weight_scale}")
+    estimator._weight_scale = checked_scale(description)
     estimator.n_features_in_ = description["n_features_in"]
     expect("n_features_in", estimator.n_features_in_, estimator.graph_.num_features)
     names = description.get("feature_names_in")  # files of earlier versions have none
