@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from tvgnn.estimators import persistence
 from tvgnn.estimators.filling import check_empty_clusters
+from tvgnn.estimators.given_edges import warn_of_given_edges
 from tvgnn.estimators.inference import infer, store_results
 from tvgnn.estimators.inputs import (
     checked_rows,
@@ -21,7 +22,6 @@ from tvgnn.estimators.inputs import (
     neighbor_settings,
     refuse_adjacency_as_labels,
     refuse_graph_making,
-    warn_of_no_edges,
 )
 from tvgnn.estimators.plans import expected_bytes, prepare, train_network
 from tvgnn.estimators.presets import SETTINGS, check_options, positive_integer, resolve_parameters
@@ -251,9 +251,9 @@ class TVClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         Warns
         -----
         ClusteringWarning
-            Fewer clusters than asked for are in use; a graph that is given has no edges; or ``"quality"`` left the
-            edges aside, which say nothing about the features, or knows nothing of some nodes, from which no edges lead
-            to any features.
+            Fewer clusters than asked for are in use; a graph that is given has no edges, or weights that look like
+            distances; or ``"quality"`` left the edges aside, which say nothing about the features, or knows nothing of
+            some nodes, from which no edges lead to any features.
 
         """
         refuse_adjacency_as_labels(y)
@@ -276,7 +276,7 @@ class TVClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         if adjacency is None and not isinstance(X, Graph):
             graph = with_neighbor_edges(graph, self.feature_scaling_.transform(graph.x), neighbors)
         else:
-            warn_of_no_edges(graph)
+            warn_of_given_edges(graph, self.feature_scaling_.transform)
         k = int(self.n_clusters)
         self.estimated_bytes_ = expected_bytes(self.preset, graph, k, parameters, self.memory, self.precision)
         check_memory(self.estimated_bytes_, limit, self.memory, encoded=self.preset == "quality")

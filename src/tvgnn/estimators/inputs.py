@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
@@ -13,7 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array, validate_data
 from torch import Tensor
 
-from tvgnn.errors import ClusteringWarning, GraphError
+from tvgnn.errors import GraphError
 from tvgnn.estimators.feature_scaling import FeatureScaling
 from tvgnn.estimators.quality.preparation import FeaturePreparation
 from tvgnn.graph.adjacency import Adjacency
@@ -41,7 +40,6 @@ __all__ = [
     "refuse_adjacency_as_labels",
     "refuse_graph_making",
     "refuse_other_graphs",
-    "warn_of_no_edges",
 ]
 
 GRAPH_MAKING = {"mutual": False, "connect": False, "knn_weights": "connectivity"}
@@ -176,21 +174,6 @@ def given_graph(X: Any, adjacency: Any, features: StructuralKind | None, n_clust
             "got rows of features"
         )
     return None
-
-
-def warn_of_no_edges(graph: Graph) -> None:
-    """Say that a graph that was given has no edges.
-
-    Warns:
-        ClusteringWarning: it has none, and nodes that could have some.
-
-    """
-    if graph.num_nodes > 1 and graph.num_edges == 0:
-        found = (
-            "the graph has no edges, so clusters are of the features alone; to join each row to its nearest pass the "
-            "features without a graph"
-        )
-        warnings.warn(found, ClusteringWarning, stacklevel=4)
 
 
 def checked_rows(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:

@@ -9,12 +9,12 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from multiprocessing import resource_tracker
-from types import FrameType
+
+from tvgnn.training.interrupts import waiting_interrupts
 
 __all__ = ["end_with", "held_interrupts"]
 
 _MASKS = hasattr(signal, "pthread_sigmask")
-_ENDS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 _SECONDS = 1.0  # between two looks whether the parent is there
 
 
@@ -24,31 +24,18 @@ def held_interrupts() -> Iterator[None]:
 
     Ctrl-C reaches every process of a terminal. The first one ends the others, which have nothing to say to that.
     """
-    if threading.current_thread() is not threading.main_thread():
-        yield
+    if not _MASKS or threading.current_thread() is not threading.main_thread():
+        with waiting_interrupts():
+            yield
         return
-    waiting: list[int] = []
-    if _MASKS:
-        resource_tracker.ensure_running()  # its start would clear the mask
-
-    def hold(number: int, frame: FrameType | None) -> None:
-        waiting.append(number)
-
-    handlers = {end: signal.getsignal(end) for end in _ENDS}
-    replaced = {end: handler for end, handler in handlers.items() if handler not in (None, signal.SIG_IGN)}
-    for end in replaced:
-        signal.signal(end, hold)
-    # new threads and processes inherit the mask and keep it
-    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if _MASKS else None
-    try:
-        yield
-    finally:
-        if mask is not None:
+    resource_tracker.ensure_running()  # its start would clear the mask
+    with waiting_interrupts():
+        # new threads and processes inherit the mask and keep it
+        mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            yield
+        finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, mask)
-        for end, handler in replaced.items():
-            signal.signal(end, handler)
-        for number in waiting:
-            signal.raise_signal(number)
 
 
 def end_with(parent: int) -> None:

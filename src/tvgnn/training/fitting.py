@@ -8,6 +8,8 @@ from typing import Any
 
 import torch
 
+from tvgnn.training.interrupts import load_compiler
+
 __all__ = ["default_torch", "fitting"]
 
 
@@ -20,6 +22,7 @@ def fitting(estimator: Any) -> Iterator[None]:
 
     """
     before = dict(vars(estimator))
+    load_compiler()
     try:
         with default_torch():
             yield
