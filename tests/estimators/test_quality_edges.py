@@ -9,6 +9,7 @@ from topic_graphs import topics
 from tvgnn import Graph, TVClustering
 from tvgnn.errors import ClusteringWarning
 from tvgnn.estimators.presets import PRESETS
+from tvgnn.estimators.quality import edge_use
 from tvgnn.estimators.quality.directions import principal_components
 from tvgnn.estimators.quality.edge_use import explained_beyond_chance
 from tvgnn.estimators.quality.edges import neighbor_agreement, rewired
@@ -109,6 +110,29 @@ def test_partitions_explain_edges_beyond_chance_where_these_make_communities(wit
     inputs = FitInputs(Graph.from_edge_index(edges, num_nodes=400), x, 4, PRESETS["quality"], "cpu", "auto")
     components = inputs.components(np.random.RandomState(0))
     assert explained_beyond_chance(inputs, components) is linked
+
+
+@pytest.mark.parametrize(
+    ("found", "chance", "looked_at", "linked"),
+    [
+        (112, [100, 101, 99, 100, 101, 99], 7, True),
+        (109, [100, 101, 99, 100, 101, 99], 7, False),  # less than a tenth more
+        (115, [100, 107, 93, 100, 107, 93], 7, False),  # as a small network would by chance
+        (140, [100, 101, 99], 4, True),  # clear enough for no more to be drawn
+        (101, [100, 101, 99], 4, False),
+        (0, [0, 0, 0, 0, 0, 0], 7, True),  # constant features
+    ],
+)
+def test_edges_have_to_explain_a_tenth_and_three_deviations_more_than_chance(
+    monkeypatch, found, chance, looked_at, linked
+):
+    graph = Graph.from_edges(range(99), range(1, 100), x=np.ones((100, 2)))
+    inputs = FitInputs(graph, graph.x, 2, PRESETS["quality"], "cpu", "auto")
+    nats = iter([found, *chance])
+    seen = []
+    monkeypatch.setattr(edge_use, "_explained_edges", lambda *_: seen.append(1) or float(next(nats)))
+    assert explained_beyond_chance(inputs, inputs.components(np.random.RandomState(0))) is linked
+    assert len(seen) == looked_at
 
 
 def test_what_few_nodes_say_is_believed():

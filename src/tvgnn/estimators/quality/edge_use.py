@@ -17,9 +17,12 @@ __all__ = ["EdgeUse", "edge_use", "explained_beyond_chance"]
 
 _SHARED = 1.0  # signal-to-noise ratio of neighbours below which a node may count more than each of them, or alone
 _SELF_WEIGHTS = (1.0, 4.0, 16.0)  # then tried, in turn
-_BEYOND = 1.15  # times as much as of random edges; those that follow neither features nor communities have less
+# More than of random edges, as a share and in standard deviations; edges that follow neither features nor communities
+# have less. The former counts in large graphs, the latter in small ones.
+_BEYOND, _DEVIATIONS = 0.1, 3.0
 _STEPS = 2, 4, 8  # GTV steps; few for edges that follow the features, more for such as make communities
-_REWIRINGS, _MANY_NODES = 3, 10_000  # of how many edges joined at random; in so many nodes chance hardly differs
+_FEW, _REWIRINGS, _MANY_NODES = 3, 6, 10_000  # graphs joined at random; in so many nodes chance hardly differs
+_CLEAR = 0.02, 0.3  # as `_BEYOND`; outside of these few such graphs suffice
 _FEWEST = 50  # nodes, with fewer of which edges joined at random explain as much
 _ENOUGH = 50  # nodes for each cluster; with fewer, chance decides what is compared
 
@@ -91,9 +94,14 @@ def explained_beyond_chance(inputs: FitInputs, components: Components) -> bool:
         return True
     random = np.random.RandomState(0)  # of its own, as this is no part of the runs
     found = _explained_edges(inputs, components)
-    rewirings = _REWIRINGS if inputs.graph.num_nodes < _MANY_NODES else 1
-    chance = [_explained_edges(inputs.over(rewired(inputs.graph, random)), components) for _ in range(rewirings)]
-    return found >= _BEYOND * float(np.mean(chance))  # both are 0 in constant features
+    chance: list[float] = []
+    for _ in range(_REWIRINGS if inputs.graph.num_nodes < _MANY_NODES else 1):
+        chance.append(_explained_edges(inputs.over(rewired(inputs.graph, random)), components))
+        mean = float(np.mean(chance))
+        if len(chance) >= _FEW and not _CLEAR[0] * mean <= found - mean <= _CLEAR[1] * mean:
+            break
+    deviation = float(np.std(chance, ddof=len(chance) > 1))
+    return found >= mean + max(_BEYOND * mean, _DEVIATIONS * deviation)  # all are 0 in constant features
 
 
 def _explained_edges(inputs: FitInputs, components: Components) -> float:
