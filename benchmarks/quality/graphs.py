@@ -20,6 +20,7 @@ from benchmarks.quality.packages import (
     with_word_vectors,
     without_some_words,
 )
+from benchmarks.quality.places import simulate_places
 from benchmarks.quality.rows import TableSettings, rows, simulate_cells, simulate_table
 from benchmarks.quality.shares import simulate_shares
 from benchmarks.quality.short_texts import SHORT_TEXTS
@@ -49,6 +50,7 @@ _SIMULATED = {
     "amounts": simulate_amounts,
     "answers": simulate_answers,
     "dense": simulate_dense,
+    "places": simulate_places,
     "shares": simulate_shares,
     "skewed": simulate_skewed,
 }
@@ -75,7 +77,7 @@ def problem(name: str, seed: int, mirror: str | None = None) -> Problem:
     logarithms as scanpy makes them, without edges too. ``airports-NUMBER`` have one-hot degrees for features,
     ``skewed-NUMBER`` measurements with heavy tails, ``shares-NUMBER`` shares of a whole, ``amounts-NUMBER`` amounts
     that are mostly zero. ``dense-NUMBER`` joins up to all pairs, by similarities or amounts; ``answers-NUMBER``
-    have few columns of 0 and 1, with edges where the number is odd.
+    have few columns of 0 and 1, with edges where the number is odd; ``places-NUMBER`` coordinates among the features.
 
     The number stands for the settings, of those like a graph from the best match on.
 

@@ -126,8 +126,17 @@ def choice_notes(estimator: TVClustering, feature_names: Sequence[str] | None = 
     strongest = choices.get("strongest_edges")
     if strongest is not None:
         found.append(f"weights are similarities of nearly all nodes: the {strongest} strongest of each node count")
+
+    def names(columns: Sequence[int]) -> list[str]:
+        return [feature_names[column] if feature_names else str(column) for column in columns]
+
+    if places := choices.get("coordinates"):
+        found.append(
+            f"the edges join what is near in {' and '.join(names(places))}, which say nothing more and are left out of "
+            "the features (--feature-norm standardize keeps them)"
+        )
     if ranked and choices.get("features_made_of") is None:
-        named = [feature_names[column] if feature_names else str(column) for column in ranked[:_NAMED]]
+        named = names(ranked[:_NAMED])
         more = f" and {len(ranked) - _NAMED} others" if len(ranked) > _NAMED else ""
         keep = "--feature-norm standardize keeps the values"
         found.append(f"extreme values in {', '.join(named)}{more}: their ranks count ({keep})")

@@ -73,6 +73,8 @@ def store_results(estimator: TVClustering, inputs: NetworkInputs, result: Traini
     estimator.loss_, estimator.loss_history_ = result.loss, result.loss_history
     estimator.n_iter_, estimator.converged_ = result.n_iter, result.converged
     estimator.ms_per_epoch_ = 1000 * result.seconds / max(result.n_iter, 1)  # 0: k-means is left as it is
+    if estimator.preset == "quality":
+        estimator.choices_["coordinates"] = getattr(estimator.feature_scaling_, "left_out", [])
     origin = estimator.choices_.get("features_made_of")
     if origin == "identity":
         warnings.warn(_APART, ClusteringWarning, stacklevel=4)

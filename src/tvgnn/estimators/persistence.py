@@ -35,7 +35,7 @@ __all__ = ["load", "save"]
 
 _FORMAT = 1
 _OF_ROWS = {"n_neighbors", "metric", *GRAPH_MAKING}  # how new rows are joined, and how those of the graph were
-_SCALING = ("mean", "scale", "quantiles", "medians")
+_SCALING = ("mean", "scale", "quantiles", "medians", "kept")
 _SCALARS = {
     "n_clusters_found_": int,
     "loss_": float,
@@ -105,7 +105,9 @@ def _rebuild(cls: type[TVClustering], description: dict[str, Any], arrays: dict[
     quality = estimator.preset == "quality"
     kind = SmoothedClusteringConfig if quality else NodeClusteringConfig
     config = kind(**known(description, "config", kind.__dataclass_fields__))
-    columns = prepared_columns(description["feature_norm"], estimator.n_features_in_)
+    kept = arrays.get("scaling.kept")
+    used = estimator.n_features_in_ if kept is None else int(kept.sum())
+    columns = prepared_columns(description["feature_norm"], used)
     expect("config.in_channels", config.in_channels, columns)
     with torch.device("meta"):  # takes no memory and no random numbers before the sizes are known to fit
         if isinstance(config, SmoothedClusteringConfig):
@@ -127,11 +129,13 @@ def _restore_scaling(estimator: TVClustering, kind: str | None, arrays: dict[str
     if not quality and kind not in FEATURE_NORMS:
         raise ValueError(f"unknown feature_norm {kind!r}")
     scaling = {name: arrays[f"scaling.{name}"].numpy() for name in _SCALING if f"scaling.{name}" in arrays}
-    if scaling.keys() not in arrays_of_steps(kind, sp.issparse(estimator.graph_.x)):
+    if scaling.keys() - {"kept"} not in arrays_of_steps(kind, sp.issparse(estimator.graph_.x)) or (
+        "kept" in scaling and not quality
+    ):
         raise ValueError(f"expected other scaling arrays for feature_norm {kind!r}, got {sorted(scaling)}")
     for name, value in scaling.items():
-        shape = (QUANTILES, estimator.n_features_in_) if name == "quantiles" else (estimator.n_features_in_,)
-        expect(f"shape of scaling.{name}", value.shape, shape)
+        columns = estimator.n_features_in_ if name == "kept" or "kept" not in scaling else int(scaling["kept"].sum())
+        expect(f"shape of scaling.{name}", value.shape, (QUANTILES, columns) if name == "quantiles" else (columns,))
         _expect_meaning(name, value)
     estimator.feature_scaling_ = (FeaturePreparation if quality else FeatureScaling)(kind, **scaling)
     estimator.feature_norm_ = kind
@@ -146,6 +150,8 @@ def _expect_meaning(name: str, values: np.ndarray) -> None:
     """
     if name in ("scale", "medians") and not (values > 0).all():
         raise ValueError(f"expected numbers above 0 in scaling.{name}")
+    if name == "kept" and values.dtype != bool:
+        raise ValueError(f"expected scaling.kept of bool, got {values.dtype}")
     if name == "quantiles":
         ranked = values[:, ~np.isnan(values).all(0)]
         if not (np.isfinite(ranked).all() and (np.diff(ranked, axis=0) >= 0).all()):

@@ -6,6 +6,7 @@ from typing import Any, Protocol
 
 from torch import Tensor
 
+from tvgnn.estimators.coordinates import coordinate_columns
 from tvgnn.estimators.degree_features import are_one_hot_degrees
 from tvgnn.estimators.feature_scaling import FeatureScaling
 from tvgnn.estimators.inputs import NetworkInputs, estimated_bytes
@@ -60,7 +61,8 @@ def prepare(preset: str, graph: Graph, feature_norm: str | None) -> Preparation:
         return FeatureScaling.fit(graph.x, feature_norm)
     if feature_norm == "auto" and are_one_hot_degrees(graph):
         feature_norm = "log-degree"
-    return FeaturePreparation.fit(graph.x, feature_norm)
+    left_out = coordinate_columns(graph) if feature_norm == "auto" else []
+    return FeaturePreparation.fit(graph.x, feature_norm, left_out)
 
 
 def expected_bytes(

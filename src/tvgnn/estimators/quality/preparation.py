@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -68,6 +69,7 @@ class FeaturePreparation:
         scale: (F,) that every row is divided by, or None.
         quantiles: (257, F) of the columns that are taken by their ranks, nan for the others; or None.
         medians: (F,) that amounts are divided by before ``log1p-median``, or None.
+        kept: (all columns of the features,) bool, which are used: F of them. None for all.
 
     Example:
         >>> x = np.array([[1.0, 1, 0, 0, 0, 0], [1.0, 0, 1, 0, 0, 0], [1, 0, 0, 0, 0, 0]])
@@ -82,6 +84,12 @@ class FeaturePreparation:
     scale: np.ndarray | None = None
     quantiles: np.ndarray | None = None
     medians: np.ndarray | None = None
+    kept: np.ndarray | None = None
+
+    @property
+    def left_out(self) -> list[int]:
+        """Columns of the features that are not used."""
+        return [] if self.kept is None else np.flatnonzero(~self.kept).tolist()
 
     @property
     def steps(self) -> tuple[str, ...]:
@@ -91,10 +99,13 @@ class FeaturePreparation:
     @property
     def ranked(self) -> list[int]:
         """Columns that are taken by their ranks."""
-        return [] if self.quantiles is None else np.flatnonzero(~np.isnan(self.quantiles[0])).tolist()
+        if self.quantiles is None:
+            return []
+        ranked = np.flatnonzero(~np.isnan(self.quantiles[0]))
+        return (ranked if self.kept is None else np.flatnonzero(self.kept)[ranked]).tolist()
 
     @classmethod
-    def fit(cls, x: Any, kind: str | None = "auto") -> FeaturePreparation:
+    def fit(cls, x: Any, kind: str | None = "auto", left_out: Sequence[int] = ()) -> FeaturePreparation:
         """Fit steps to features x (N, F), dense or CSR.
 
         Rows of zeros in at least 32 columns are missing and have no part in this.
@@ -105,6 +116,7 @@ class FeaturePreparation:
                 for those with heavy tails (`heavy_tailed`); ``"log-degree"`` alone, which makes one number of one-hot
                 degrees; else names of `STEPS` joined by ``+``, or None. ``normal-scores`` by name are for all
                 columns but dummies.
+            left_out: columns that are not to be used, as `coordinate_columns`.
 
         Raises:
             ValueError: an unknown step, or two that exclude each other; ``log1p``, ``log1p-median`` or ``sqrt`` and
@@ -112,6 +124,8 @@ class FeaturePreparation:
                 and a sparse bag of words.
 
         """
+        kept = ~np.isin(np.arange(x.shape[1]), left_out) if len(left_out) else None
+        x = _columns(x, kept)
         known = known_rows(x)
         if known.any() and not known.all():
             x = x[np.flatnonzero(known)]
@@ -143,7 +157,7 @@ class FeaturePreparation:
             scale = np.where(idf > 0, 1 / np.maximum(idf, 1e-300), np.inf)
         elif "smooth-idf" in steps:
             scale = 1 / (1 + np.log((1 + x.shape[0]) / (1 + rows_with(x))))
-        return cls("+".join(steps) or None, mean, scale, quantiles, medians)
+        return cls("+".join(steps) or None, mean, scale, quantiles, medians, kept)
 
     def transform(self, x: Any) -> Any:
         """Prepared features, (M, F) float32, dense or CSR as given; rows of zeros in at least 32 columns stay so.
@@ -153,7 +167,7 @@ class FeaturePreparation:
                 one-hot degrees for ``log-degree``.
 
         """
-        steps = self.steps
+        steps, x = self.steps, _columns(x, self.kept)
         if steps == _DEGREE:
             return log_positions(x)
         known = None if self.mean is None else known_rows(x)
@@ -274,6 +288,10 @@ def known_rows(x: Any) -> np.ndarray:
         return np.diff(x.indptr) > 0
     rows = np.repeat(np.arange(x.shape[0]), np.diff(x.indptr))
     return np.bincount(rows[x.data != 0], minlength=x.shape[0]) > 0
+
+
+def _columns(x: Any, kept: np.ndarray | None) -> Any:
+    return x if kept is None else x[:, np.flatnonzero(kept)]
 
 
 def _measurements(x: Any, kind: str | None) -> Any:

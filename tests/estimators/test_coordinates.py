@@ -1,0 +1,105 @@
+"""Columns that are places, which edges join what is near in."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.metrics import normalized_mutual_info_score
+from sklearn.neighbors import kneighbors_graph
+from sklearn.preprocessing import StandardScaler
+
+from tvgnn import Graph, TVClustering
+from tvgnn.errors import DataError
+from tvgnn.estimators.coordinates import coordinate_columns
+
+QUALITY = {"preset": "quality", "n_init": 1, "random_state": 0}
+
+
+def places(nodes=500, seed=0, metres=1000.0):
+    """Nodes joined to the nearest in space; classes of three regions each, measurements of the class, and the place."""
+    random = np.random.default_rng(seed)
+    position = random.random((nodes, 2))
+    centres = random.random((9, 2))
+    y = np.square(position[:, None] - centres).sum(2).argmin(1) % 3
+    measured = random.normal(size=(3, 4))[y] * 0.8 + random.normal(size=(nodes, 4))
+    adjacency = kneighbors_graph(position, 7)
+    return Graph.from_scipy(adjacency, x=np.hstack([measured, metres * position]), y=y)
+
+
+@pytest.mark.parametrize("metres", [1e-3, 1.0, 1e5])
+def test_places_are_found_whatever_their_unit(metres):
+    assert coordinate_columns(places(metres=metres)) == [4, 5]
+
+
+def test_a_line_a_grid_and_three_dimensions():
+    random = np.random.default_rng(0)
+    time = np.arange(200.0)
+    signal = np.sin(time / 9)[:, None] + random.normal(size=(200, 3))
+    line = Graph.from_edges(range(199), range(1, 200), x=np.hstack([time[:, None], signal]))
+    assert coordinate_columns(line) == [0]
+    rows, columns = (part.ravel() for part in np.mgrid[:15, :20])
+    right, below = np.flatnonzero(columns < 19), np.flatnonzero(rows < 14)
+    ends = np.hstack([[right, right + 1], [below, below + 20]])
+    colour = (columns > 9)[:, None] + random.normal(size=(300, 3))
+    picture = Graph.from_edge_index(ends, x=np.column_stack([rows, colour, columns]))
+    assert coordinate_columns(picture) == [0, 4]
+    position = random.random((600, 3))
+    solid = Graph.from_scipy(kneighbors_graph(position, 8), x=np.hstack([position, (position > 0.5) + position * 0]))
+    assert coordinate_columns(solid) == [0, 1, 2]
+
+
+def test_what_is_no_place():
+    random = np.random.default_rng(0)
+    x = random.normal(size=(300, 5)) + 3 * random.normal(size=(4, 5))[np.arange(300) % 4]
+    nearest = kneighbors_graph(StandardScaler().fit_transform(x), 8)
+    assert coordinate_columns(Graph.from_scipy(nearest, x=x)) == []  # of all columns
+    given = places()
+    assert coordinate_columns(given.with_features(given.x[:, 4:])) == []  # nothing would be left
+    noise = np.hstack([random.normal(size=(500, 3)), given.x[:, 4:]])
+    assert coordinate_columns(given.with_features(noise)) == []  # others say nothing that neighbours share
+    smooth = given.x[:, :4] + np.sin(given.x[:, 4:5] / 150)
+    assert coordinate_columns(given.with_features(smooth)) == []  # a field, which does not tell who is near
+    assert coordinate_columns(given.with_features(sp.csr_array(given.x))) == []
+    assert coordinate_columns(places(nodes=49)) == []
+    constant = np.hstack([np.ones((500, 2)), given.x])
+    assert coordinate_columns(given.with_features(constant)) == [6, 7]
+    hub = Graph.from_edges(np.zeros(299, int), range(1, 300), x=x)
+    assert coordinate_columns(hub) == []
+
+
+def test_they_count_once_as_edges(tmp_path):
+    graph = places(1200)
+    model = TVClustering(3, **QUALITY).fit(graph)
+    assert model.choices_["coordinates"] == [4, 5]
+    assert model.feature_norm_ == "standardize"
+    without = TVClustering(3, **QUALITY).fit(graph.with_features(graph.x[:, :4]))
+    found, expected = (normalized_mutual_info_score(graph.y, one.labels_) for one in (model, without))
+    kept = TVClustering(3, feature_norm="standardize", **QUALITY).fit(graph)
+    assert kept.choices_["coordinates"] == []
+    assert found == pytest.approx(expected, abs=0.02)
+    assert found > normalized_mutual_info_score(graph.y, kept.labels_) + 0.2
+    model.save(tmp_path)
+    loaded = TVClustering.load(tmp_path)
+    assert loaded.feature_scaling_.left_out == [4, 5]
+    other = places(700, seed=1)
+    np.testing.assert_array_equal(loaded.predict(other), model.predict(other))
+    moved = other.with_features(other.x + np.array([0, 0, 0, 0, 1e4, -1e4]))
+    np.testing.assert_array_equal(model.predict(moved), model.predict(other))
+
+
+def test_the_rest_decides_how_it_is_prepared():
+    graph = places()
+    counts = np.random.default_rng(0).poisson(np.exp(1 + 0.5 * graph.x[:, :4] @ np.ones((4, 40)) / 4))
+    model = TVClustering(3, **QUALITY).fit(graph.with_features(np.hstack([counts, graph.x[:, 4:] - 500])))
+    assert model.choices_["coordinates"] == [40, 41]
+    assert model.feature_norm_ == TVClustering(3, **QUALITY).fit(graph.with_features(counts)).feature_norm_
+
+
+def test_a_damaged_mask_is_refused(tmp_path):
+    import safetensors.torch
+
+    TVClustering(3, **QUALITY).fit(places()).save(tmp_path)
+    arrays = safetensors.torch.load_file(tmp_path / "model.safetensors")
+    arrays["scaling.kept"] = arrays["scaling.kept"].float()
+    safetensors.torch.save_file(arrays, tmp_path / "model.safetensors")
+    with pytest.raises(DataError, match=r"scaling\.kept"):
+        TVClustering.load(tmp_path)
