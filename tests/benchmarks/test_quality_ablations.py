@@ -15,6 +15,7 @@ from benchmarks.quality.variants import VARIANTS, fitted, measured
 
 from tvgnn import Graph
 from tvgnn.errors import DataError
+from tvgnn.estimators import plans
 from tvgnn.estimators.quality.preparation import FeaturePreparation, choose_steps
 from tvgnn.graph.report import structural_kind
 
@@ -87,6 +88,16 @@ def test_shares_and_amounts_are_known_and_a_variant_takes_them_for_other_columns
         assert FeaturePreparation.fit(graph.x).kind == prepared
         with VARIANTS["shares and amounts as other columns"].replaced():
             assert FeaturePreparation.fit(graph.x).kind in before
+
+
+@pytest.mark.parametrize("number", [0, 4, 8])
+def test_coordinates_are_known_and_a_variant_takes_them_for_other_columns(number):
+    graph, classes = problem(f"places-{number}", 0)
+    assert (graph.num_classes, graph.num_nodes) == (classes, len(graph.y))
+    coordinates = [graph.num_features - 2, graph.num_features - 1]
+    assert plans.prepare("quality", graph, "auto").left_out == coordinates
+    with VARIANTS["places as other columns"].replaced():
+        assert plans.prepare("quality", graph, "auto").left_out == []
 
 
 def test_topics_of_a_package_are_shares():

@@ -63,3 +63,22 @@ def test_features_of_which_ranks_count_are_named(tvgnn, tmp_path, columns, named
     for other in ("report", "export"):
         result = tvgnn(other, "out", *(["out.graphml"] if other == "export" else []))
         assert result.code == 0, result.err
+
+
+def test_coordinates_that_the_edges_were_made_of_are_named(tvgnn, tmp_path):
+    random = np.random.default_rng(0)
+    side = np.arange(12.0)
+    place = np.array([(a, b) for a in side for b in side])
+    warm = (place[:, :1] > 5) * 2 + random.normal(size=(144, 3))
+    joined = [(i, j) for i in range(144) for j in range(i) if np.abs(place[i] - place[j]).sum() == 1]
+    (tmp_path / "e.csv").write_text("".join(f"{i},{j}\n" for i, j in joined))
+    rows = np.column_stack([np.arange(144), warm, place])
+    lines = [",".join(map(str, [int(row[0]), *row[1:]])) for row in rows]
+    (tmp_path / "x.csv").write_text("\n".join(["id,a,b,c,easting,northing", *lines]))
+    arguments = ("cluster", "--edges", "e.csv", "--features", "x.csv", "-k", "2", "--preset", "quality")
+    result = tvgnn(*arguments, "--out", "out")
+    assert result.code == 0, result.err
+    assert "note: the edges join what is near in easting and northing, which say nothing more" in result.err
+    assert metrics_of(tmp_path / "out")["choices"]["coordinates"] == [3, 4]
+    assert "easting" not in tvgnn(*arguments, "--feature-norm", "standardize", "--out", "plain").err
+    assert tvgnn("report", "out").code == 0
