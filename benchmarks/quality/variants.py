@@ -148,7 +148,7 @@ VARIANTS = {
         _ONE_RUN, lambda: patch.object(preparation, "heavy_tailed", _no_heavy_tails)
     ),
     "shares and amounts as other columns": Variant(_ONE_RUN, _no_shares_and_amounts),
-    "places as other columns": Variant(_ONE_RUN, lambda: patch.object(plans, "coordinate_columns", lambda _: [])),
+    "places as other columns": Variant(_ONE_RUN, lambda: patch.object(plans, "coordinate_columns", lambda *_: [])),
     "dense graphs as others": Variant(_ONE_RUN, _dense_as_others),
     "origin of features unknown": Variant(_ONE_RUN, _origin_unknown),
     "idf+l2": Variant(_ONE_RUN | {"feature_norm": "idf+l2"}),

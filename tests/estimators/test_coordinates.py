@@ -10,6 +10,8 @@ from sklearn.preprocessing import StandardScaler
 from tvgnn import Graph, TVClustering
 from tvgnn.errors import DataError
 from tvgnn.estimators.coordinates import coordinate_columns
+from tvgnn.estimators.inputs import joined
+from tvgnn.estimators.plans import prepare
 
 QUALITY = {"preset": "quality", "n_init": 1, "random_state": 0}
 
@@ -64,6 +66,18 @@ def test_what_is_no_place():
     assert coordinate_columns(given.with_features(constant)) == [6, 7]
     hub = Graph.from_edges(np.zeros(299, int), range(1, 300), x=x)
     assert coordinate_columns(hub) == []
+
+
+@pytest.mark.parametrize("columns", [2, 3, 4, 6])
+@pytest.mark.parametrize("kind", ["normal", "heavy tails", "embeddings"])
+def test_neighbours_that_the_preset_found_in_all_columns_are_no_places(columns, kind):
+    random = np.random.default_rng(columns)
+    x = random.normal(size=(400, columns)) + 2 * random.normal(size=(5, columns))[np.arange(400) % 5]
+    x = np.exp(3 * x) if kind == "heavy tails" else x
+    x = random.normal(size=(400, 40)) * 0.3 + x @ random.normal(size=(columns, 40)) if kind == "embeddings" else x
+    graph = joined(Graph.from_edge_index(np.empty((2, 0), int), x=x), {"preset": "quality"})
+    assert graph.num_edges
+    assert prepare("quality", graph, "auto").left_out == []
 
 
 def test_they_count_once_as_edges(tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import combinations
 from typing import Any
 
@@ -24,7 +25,7 @@ _DEGREE = 50  # nodes with more neighbours are passed over
 _SAID = 2.0  # standard deviations of chance, that neighbours share more of the variance of the other columns
 
 
-def coordinate_columns(graph: Graph) -> list[int]:
+def coordinate_columns(graph: Graph, transform: Callable[[Any], Any] | None = None) -> list[int]:
     """Columns of the features, up to three, that the edges were made of: neighbours are nearest nodes in these.
 
     None where the other columns say nothing that neighbours share, where all columns together tell neighbours as well
@@ -32,6 +33,7 @@ def coordinate_columns(graph: Graph) -> list[int]:
 
     Parameters:
         graph: with features.
+        transform: makes of the features what nearest neighbours may have been found in, too.
 
     Example:
         >>> random = np.random.default_rng(0)
@@ -63,7 +65,8 @@ def coordinate_columns(graph: Graph) -> list[int]:
     chance = 1 / np.sqrt(graph.num_nodes * max(others.size, 1))
     if overlap < _OVERLAP or not others.size or float(np.mean(1 - unshared[others])) < _SAID * chance:
         return []
-    return [] if _overlap(graph, _standardised(x), nodes) > overlap - _MORE else sorted(found)
+    together = [_standardised(x), *([] if transform is None else [transform(x)])]
+    return [] if any(_overlap(graph, points, nodes) > overlap - _MORE for points in together) else sorted(found)
 
 
 def _unshared_variance(graph: Graph, x: Any) -> np.ndarray:

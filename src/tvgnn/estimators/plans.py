@@ -61,8 +61,9 @@ def prepare(preset: str, graph: Graph, feature_norm: str | None) -> Preparation:
         return FeatureScaling.fit(graph.x, feature_norm)
     if feature_norm == "auto" and are_one_hot_degrees(graph):
         feature_norm = "log-degree"
-    left_out = coordinate_columns(graph) if feature_norm == "auto" else []
-    return FeaturePreparation.fit(graph.x, feature_norm, left_out)
+    preparation = FeaturePreparation.fit(graph.x, feature_norm)
+    left_out = coordinate_columns(graph, preparation.transform) if feature_norm == "auto" else []
+    return FeaturePreparation.fit(graph.x, feature_norm, left_out) if left_out else preparation
 
 
 def expected_bytes(
