@@ -100,6 +100,25 @@ def test_they_count_once_as_edges(tmp_path):
     np.testing.assert_array_equal(model.predict(moved), model.predict(other))
 
 
+def test_new_rows_are_joined_to_what_is_near():
+    """Without measurements of their own, which say little, they belong to their neighbourhood."""
+    random = np.random.default_rng(0)
+    position = random.random((800, 2))
+    y = (position[:, 0] > 0.5).astype(int)
+    x = np.hstack([1.5 * (2 * y - 1)[:, None] + random.normal(size=(800, 3)), position])
+    model = TVClustering(2, **QUALITY).fit(Graph.from_scipy(kneighbors_graph(position, 7), x=x, y=y))
+    assert model.choices_["coordinates"] == [3, 4]
+    left, right = (
+        model.predict(x[np.argmin(position[:, 0])][None])[0],
+        model.predict(x[np.argmax(position[:, 0])][None])[0],
+    )
+    assert left != right
+    unmeasured = np.zeros((40, 3)) + random.normal(size=(40, 3)) * 0.1
+    place = np.column_stack([np.r_[np.linspace(0, 0.4, 20), np.linspace(0.6, 1, 20)], random.random(40)])
+    found = model.predict(np.hstack([unmeasured, place]))
+    assert (found == np.repeat([left, right], 20)).mean() > 0.9
+
+
 def test_the_rest_decides_how_it_is_prepared():
     graph = places()
     counts = np.random.default_rng(0).poisson(np.exp(1 + 0.5 * graph.x[:, :4] @ np.ones((4, 40)) / 4))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
@@ -32,7 +33,7 @@ def infer_rows(estimator: TVClustering, x: Any, settings: NeighborSettings) -> t
     """Assignments (M, K) and embedding (M, H) of rows x (M, F), which are of the type of the training rows.
 
     A row that equals a training row gets what is stored for it, others pass through the network beside the training
-    graph.
+    graph. Where edges were made of coordinates, which are no features then, so are those of new rows.
     """
     graph, scaling = estimator.graph_, estimator.feature_scaling_
     x = _same_kind(x, graph.x)
@@ -41,7 +42,10 @@ def infer_rows(estimator: TVClustering, x: Any, settings: NeighborSettings) -> t
     new = np.flatnonzero(known < 0)
     if new.size:
         trained, added = (scaling.transform(part) for part in (graph.x, x[new]))
-        adjacency = adjacency_with_new_rows(network_graph(estimator, graph), trained, added, settings)
+        near = trained, added
+        if places := getattr(scaling, "left_out", []):
+            near, settings = (graph.x[:, places], x[new][:, places]), replace(settings, metric="euclidean")
+        adjacency = adjacency_with_new_rows(network_graph(estimator, graph), *near, settings)
         both = [trained, added]
         together = sp.vstack(both, "csr") if sp.issparse(x) else np.concatenate(both)
         features = feature_tensor(together, for_training=False)
@@ -117,8 +121,8 @@ def adjacency_with_new_rows(graph: Graph, x: Any, new: Any, settings: NeighborSe
 
     Parameters:
         graph: training graph of N nodes.
-        x: (N, F) scaled training features.
-        new: (M, F) scaled new rows.
+        x: (N, F) scaled training features, or coordinates.
+        new: (M, F) the same of new rows.
         settings: metric and number of neighbours; whether edges are mutual is a question of training rows.
 
     Returns:
