@@ -19,7 +19,7 @@ _SHARED = 1.0  # signal-to-noise ratio of neighbours below which a node may coun
 _SELF_WEIGHTS = (1.0, 4.0, 16.0)  # then tried, in turn
 # More than of random edges, as a share and in standard deviations; edges that follow neither features nor communities
 # have less. The former counts in large graphs, the latter in small ones.
-_BEYOND, _DEVIATIONS = 0.1, 3.0
+_BEYOND, _DEVIATIONS = 0.1, 2.5
 _STEPS = 2, 4, 8  # GTV steps; few for edges that follow the features, more for such as make communities
 _FEW, _REWIRINGS, _MANY_NODES = 3, 6, 10_000  # graphs joined at random; in so many nodes chance hardly differs
 _CLEAR = 0.02, 0.3  # as `_BEYOND`; outside of these few such graphs suffice
