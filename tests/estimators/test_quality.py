@@ -274,7 +274,7 @@ class TestEstimator:
         ):
             TVClustering(3, preset="quality", max_memory="1MB").fit(graph)
 
-    @pytest.mark.filterwarnings("ignore:edges join nodes")  # so few that chance decides whether they say something
+    @pytest.mark.filterwarnings("ignore::tvgnn.errors.ClusteringWarning")  # chance decides whether so few edges count
     def test_every_parameter_has_an_effect_or_is_refused(self):
         """Another value than the default gives another result or an error: the list covers the constructor."""
         noisy = topics(nodes=150, clusters=10, seed=1)  # where the refinement finds more than k-means
