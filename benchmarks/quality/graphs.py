@@ -26,6 +26,7 @@ from benchmarks.quality.shares import simulate_shares
 from benchmarks.quality.short_texts import SHORT_TEXTS
 from benchmarks.quality.simulated import CitationSettings, simulate_citations
 from benchmarks.quality.skewed import simulate_skewed
+from benchmarks.quality.weights import simulate_weights
 from tvgnn import Graph, load_dataset
 from tvgnn.errors import DataError
 
@@ -53,6 +54,7 @@ _SIMULATED = {
     "places": simulate_places,
     "shares": simulate_shares,
     "skewed": simulate_skewed,
+    "weights": simulate_weights,
 }
 _CLUSTERS = {"ring": 5, "grid": 10}  # the paper's; these have no classes
 
@@ -77,7 +79,8 @@ def problem(name: str, seed: int, mirror: str | None = None) -> Problem:
     logarithms as scanpy makes them, without edges too. ``airports-NUMBER`` have one-hot degrees for features,
     ``skewed-NUMBER`` measurements with heavy tails, ``shares-NUMBER`` shares of a whole, ``amounts-NUMBER`` amounts
     that are mostly zero. ``dense-NUMBER`` joins up to all pairs, by similarities or amounts; ``answers-NUMBER``
-    have few columns of 0 and 1, with edges where the number is odd; ``places-NUMBER`` coordinates among the features.
+    have few columns of 0 and 1, with edges where the number is odd; ``places-NUMBER`` coordinates among the features;
+    ``weights-NUMBER`` edges with weights.
 
     The number stands for the settings, of those like a graph from the best match on.
 

@@ -22,6 +22,7 @@ from tvgnn.estimators import plans
 from tvgnn.estimators.quality import (
     candidates,
     combination,
+    counted_edges,
     edge_use,
     edges,
     inputs,
@@ -90,7 +91,7 @@ def _no_shares_and_amounts() -> Iterator[None]:
 def _dense_as_others() -> Iterator[None]:
     """Take matrices of similarities for networks, and common neighbours in dense networks for triangles."""
     with (
-        patch.object(plans, "is_similarity_matrix", lambda _: False),
+        patch.object(counted_edges, "is_similarity_matrix", lambda _: False),
         patch.object(edges, "_lost_when_rewired", lambda *_: 1.0),
     ):
         yield
@@ -141,6 +142,7 @@ VARIANTS = {
     "edges at face value": Variant(_ONE_RUN, lambda: patch.object(inputs, "independent_share", lambda _: 1.0)),
     "no words held out": Variant(_ONE_RUN, lambda: patch.object(edge_use, "are_short_texts", lambda _: False)),
     "edges always kept": Variant(_ONE_RUN, lambda: patch.object(edge_use, "explained_beyond_chance", lambda *_: True)),
+    "weights as given": Variant(_ONE_RUN, lambda: patch.object(counted_edges, "weight_power", lambda *_: 1.0)),
     "bags and measurements only": Variant(_ONE_RUN, _bags_and_measurements_only),
     "zeros for missing features": Variant(_ONE_RUN, _zeros_for_missing_features),
     "categories as other columns": Variant(_ONE_RUN, lambda: patch.object(recipe, "category_columns", lambda _: [])),

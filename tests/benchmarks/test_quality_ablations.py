@@ -16,6 +16,7 @@ from benchmarks.quality.variants import VARIANTS, fitted, measured
 from tvgnn import Graph
 from tvgnn.errors import DataError
 from tvgnn.estimators import plans
+from tvgnn.estimators.quality import counted_edges
 from tvgnn.estimators.quality.preparation import FeaturePreparation, choose_steps
 from tvgnn.graph.report import structural_kind
 
@@ -98,6 +99,18 @@ def test_coordinates_are_known_and_a_variant_takes_them_for_other_columns(number
     assert plans.prepare("quality", graph, "auto").left_out == coordinates
     with VARIANTS["places as other columns"].replaced():
         assert plans.prepare("quality", graph, "auto").left_out == []
+
+
+def test_weights_that_tell_nothing_are_known_and_a_variant_takes_them_as_given():
+    powers = []
+    for number in range(6):
+        graph, classes = problem(f"weights-{number}", 0)
+        assert (graph.num_classes, graph.is_weighted) == (classes, True)
+        prepared = FeaturePreparation.fit(graph.x).transform(graph.x)
+        powers.append(counted_edges.choose_edges(graph, prepared)["weight_power"])
+        with VARIANTS["weights as given"].replaced():
+            assert counted_edges.choose_edges(graph, prepared)["weight_power"] == 1
+    assert len(set(powers)) > 2
 
 
 def test_topics_of_a_package_are_shares():

@@ -136,3 +136,17 @@ def test_a_damaged_mask_is_refused(tmp_path):
     safetensors.torch.save_file(arrays, tmp_path / "model.safetensors")
     with pytest.raises(DataError, match=r"scaling\.kept"):
         TVClustering.load(tmp_path)
+
+
+@pytest.mark.parametrize("stretch", [(1, 1), (1000, 1), (1, 1000)])
+def test_new_rows_are_near_in_the_places_that_edges_were_made_of(stretch):
+    random = np.random.default_rng(1)
+    position, added = random.random((400, 2)), random.random((200, 2))
+    y = (position[:, 1] > 0.5).astype(int)
+    measured = y[:, None] + 0.3 * random.normal(size=(400, 3))
+    adjacency = kneighbors_graph(position, 6)
+    model = TVClustering(2, **QUALITY).fit(np.hstack([measured, position * stretch]), adjacency=adjacency)
+    assert model.choices_["coordinates"] == [3, 4]
+    unknown = np.hstack([0.5 + 0.3 * random.normal(size=(200, 3)), added * stretch])  # so that edges decide
+    upper = np.bincount(model.labels_[y == 1], minlength=2).argmax()
+    assert np.mean((model.predict(unknown) == upper) == (added[:, 1] > 0.5)) > 0.8

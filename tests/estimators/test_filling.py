@@ -153,3 +153,10 @@ def test_fewer_different_nodes_than_clusters():
 def test_an_unknown_word_is_refused():
     with pytest.raises(ValueError, match="empty_clusters to be one of keep, split, got 'fill'"):
         TVClustering(2, empty_clusters="fill").fit(np.eye(4))
+
+
+@pytest.mark.filterwarnings("ignore::tvgnn.errors.ClusteringWarning")
+@pytest.mark.parametrize("preset", ["paper", "quick"])
+def test_nodes_that_all_look_the_same_stay_together(preset):
+    model = TVClustering(2, preset=preset, max_iter=5, empty_clusters="split", random_state=0)
+    assert set(model.fit(np.ones((20, 3)), adjacency=np.ones((20, 20))).labels_) == {0}

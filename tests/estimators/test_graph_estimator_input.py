@@ -332,3 +332,13 @@ def test_tampered_targets_of_a_regressor_are_refused(tmp_path, name, value):
     tampered(tmp_path, {f"targets.{name}": value}, {})
     with pytest.raises(DataError, match="damaged"):
         TVGraphRegressor.load(tmp_path)
+
+
+@pytest.mark.parametrize("columns", [1, 3])
+def test_validation_graphs_of_another_width_are_refused(columns):
+    def ring(width):
+        return Graph.from_edges(range(5), [1, 2, 3, 4, 0], x=np.random.default_rng(0).normal(size=(5, width)))
+
+    model = TVGraphClassifier(max_epochs=2, hidden_channels=8)
+    with pytest.raises(GraphError, match=f"validation graphs with 2 features, got {columns}"):
+        model.fit([ring(2)] * 8, [0, 1] * 4, validation=([ring(columns)] * 4, [0, 1] * 2))

@@ -126,6 +126,11 @@ def choice_notes(estimator: TVClustering, feature_names: Sequence[str] | None = 
     strongest = choices.get("strongest_edges")
     if strongest is not None:
         found.append(f"weights are similarities of nearly all nodes: the {strongest} strongest of each node count")
+    power = choices.get("weight_power")
+    if power == 0:
+        found.append("what neighbours have in common does not grow with the weight of edges: these count alike")
+    elif power not in (None, 1):
+        found.append(f"weights to the power of {power:g} count, which tell best what neighbours have in common")
 
     def names(columns: Sequence[int]) -> list[str]:
         return [feature_names[column] if feature_names else str(column) for column in columns]

@@ -13,7 +13,7 @@ from scipy.spatial import cKDTree
 from tvgnn.estimators.component_scores import are_component_scores
 from tvgnn.graph.graph import Graph
 
-__all__ = ["coordinate_columns"]
+__all__ = ["coordinate_columns", "coordinate_units"]
 
 _FEWEST_NODES = 50
 _EDGES, _NODES = 5000, 300  # that are looked at
@@ -69,6 +69,14 @@ def coordinate_columns(graph: Graph, transform: Callable[[Any], Any] | None = No
     return [] if any(_overlap(graph, points, nodes) > overlap - _MORE for points in together) else sorted(found)
 
 
+def coordinate_units(graph: Graph, columns: list[int]) -> np.ndarray:
+    """What coordinates are divided by, (d,), so that neighbours are nearest in them: 1, or each column's deviation."""
+    points, nodes = graph.x[:, columns], _looked_at(graph)
+    deviations = _deviations(points)
+    alike = _overlap(graph, points, nodes) >= _overlap(graph, points / deviations, nodes)
+    return np.ones(len(columns), deviations.dtype) if alike else deviations
+
+
 def _unshared_variance(graph: Graph, x: Any) -> np.ndarray:
     """Half the mean square of the difference of neighbours, divided by the variance, (F,); 1 for constant columns."""
     entries = np.unique(np.linspace(0, graph.indices.size - 1, _EDGES).astype(np.int64))
@@ -85,8 +93,12 @@ def _looked_at(graph: Graph) -> np.ndarray:
 
 
 def _standardised(points: np.ndarray) -> np.ndarray:
-    deviation = points.std(0, dtype=np.float64)
-    return points / np.where(deviation > 0, deviation, 1)
+    return np.asarray(points / _deviations(points))
+
+
+def _deviations(points: np.ndarray) -> np.ndarray:
+    deviations = points.std(0, dtype=np.float64)
+    return np.where(deviations > 0, deviations, 1)
 
 
 def _overlap(graph: Graph, points: np.ndarray, nodes: np.ndarray) -> float:

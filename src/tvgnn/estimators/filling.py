@@ -128,7 +128,7 @@ def _wake(mlp: nn.Sequential, embedding: Tensor) -> None:
     hidden, last = cast(nn.Linear, mlp[-3]), cast(nn.Linear, mlp[-1])
     silent = (by_rows(mlp[:-1], embedding, _ROWS) == 0).all(0).nonzero().ravel()
     number = min(silent.numel(), *embedding.shape)
-    if not number:
+    if not number or (embedding == embedding[0]).all():
         return
     found = PCA(number, svd_solver="covariance_eigh").fit(embedding.float().cpu().numpy()).components_
     axes = torch.from_numpy(found).to(embedding)

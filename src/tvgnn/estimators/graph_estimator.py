@@ -149,15 +149,13 @@ class GraphEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             train, targets = [train[i] for i in kept], targets[kept]
         else:
             held, held_targets = self._inputs(*pair(validation))
+            if (width := common_width(held)) != train[0].num_features:
+                raise GraphError(f"expected validation graphs with {train[0].num_features} features, got {width}")
             self.label_columns_ = label_columns(held, self.label_columns_)
         self.feature_scaling_ = ColumnScaling.fit(train, self.feature_norm)
         self._weight_scale = weight_scale(*train, about_one=True)
         train_set, held_set = self._collection(train), self._collection(held)
         self.n_features_in_ = train_set.num_features
-        if held_set.num_features != self.n_features_in_:
-            raise GraphError(
-                f"expected validation graphs with {self.n_features_in_} features, got {held_set.num_features}"
-            )
         outputs = self._learn_targets(targets)
         self.k_ = self._clusters(train_set.sizes)
         self._build_network(parameters, outputs, random, graphs_at_once=min(training.batch_size, len(train)))

@@ -12,7 +12,8 @@ import numpy as np
 import scipy.sparse as sp
 import torch
 
-from tvgnn.estimators.quality.similarities import strongest_edges
+from tvgnn.estimators.coordinates import coordinate_units
+from tvgnn.estimators.quality.counted_edges import counted_edges
 from tvgnn.graph.adjacency import Adjacency
 from tvgnn.graph.column_moments import row_blocks
 from tvgnn.graph.feature_tensor import feature_tensor
@@ -44,7 +45,9 @@ def infer_rows(estimator: TVClustering, x: Any, settings: NeighborSettings) -> t
         trained, added = (scaling.transform(part) for part in (graph.x, x[new]))
         near = trained, added
         if places := getattr(scaling, "left_out", []):
-            near, settings = (graph.x[:, places], x[new][:, places]), replace(settings, metric="euclidean")
+            units = coordinate_units(graph, places)
+            near = graph.x[:, places] / units, x[new][:, places] / units
+            settings = replace(settings, metric="euclidean")
         adjacency = adjacency_with_new_rows(network_graph(estimator, graph), *near, settings)
         both = [trained, added]
         together = sp.vstack(both, "csr") if sp.issparse(x) else np.concatenate(both)
@@ -57,10 +60,8 @@ def infer_rows(estimator: TVClustering, x: Any, settings: NeighborSettings) -> t
 
 
 def network_graph(estimator: TVClustering, graph: Graph) -> Graph:
-    """What the network reads of a graph: weights of ordinary size, of similarities the strongest."""
-    graph = with_scaled_weights(graph, trained_scale(estimator))
-    strongest = estimator.choices_.get("strongest_edges")
-    return graph if strongest is None else strongest_edges(graph, strongest)
+    """What the network reads of a graph: weights of ordinary size, and the edges that count."""
+    return counted_edges(with_scaled_weights(graph, trained_scale(estimator)), estimator.choices_)
 
 
 def _index_of(graph: Graph) -> RowIndex:

@@ -10,10 +10,10 @@ from tvgnn.estimators.coordinates import coordinate_columns
 from tvgnn.estimators.degree_features import are_one_hot_degrees
 from tvgnn.estimators.feature_scaling import FeatureScaling
 from tvgnn.estimators.inputs import NetworkInputs, estimated_bytes
+from tvgnn.estimators.quality.counted_edges import choose_edges, counted_edges
 from tvgnn.estimators.quality.memory import quality_bytes
 from tvgnn.estimators.quality.preparation import FeaturePreparation
 from tvgnn.estimators.quality.recipe import fit_quality
-from tvgnn.estimators.quality.similarities import STRONGEST, is_similarity_matrix, strongest_edges
 from tvgnn.estimators.restarts import network_config, train_best
 from tvgnn.graph.adjacency import Adjacency
 from tvgnn.graph.graph import Graph
@@ -110,8 +110,8 @@ def train_network(
 
     """
     if preset == "quality":
-        strongest = STRONGEST if is_similarity_matrix(graph) else None
-        graph = graph if strongest is None else strongest_edges(graph)
+        of_edges = choose_edges(graph, x)
+        graph = counted_edges(graph, of_edges)
         model, result, choices = fit_quality(
             graph,
             x,
@@ -122,9 +122,8 @@ def train_network(
             backend=backend,
             verbose=verbose,
         )
-        choices["strongest_edges"] = strongest
         inputs = NetworkInputs.from_graph(graph, x, model.config.hidden_channels, device, for_training=False)
-        return model, inputs, result, choices
+        return model, inputs, result, choices | of_edges
     config = network_config(graph.num_features, n_clusters, parameters)
     inputs = NetworkInputs.from_graph(graph, x, config.hidden_channels, device)
     network, result, choices = train_best(
