@@ -28,6 +28,7 @@ _STARTS = 20  # of k-means for each amount of smoothing
 _SAMPLE = 20_000  # nodes on which the starts are compared; the winner goes on with all
 _WORTH_THREADS = 10_000_000  # products in a step; below, a second thread gains 13 % at most and may wait
 _FEW_COLUMNS = 4  # in which directions alone cannot tell many clusters apart
+_CLEARLY = 1.1  # times as many nats rows as they are have to explain in more columns
 _BLOCK = 65_536  # rows that are looked at together
 _MEASURED = 200_000  # entries of the adjacency, nearly, whose distances are measured
 _NOTHING = 3e38  # nearly the largest number that float32 holds, what is divided by it is 0
@@ -71,6 +72,7 @@ def best_candidate(
     self_weight: float = 1.0,
     num_layers: int | None,
     random: np.random.RandomState,
+    lengths: bool = True,
     to_the_end: bool = True,
     backend: str = "auto",
 ) -> tuple[Candidate, dict[int, float]]:
@@ -78,8 +80,9 @@ def best_candidate(
 
     Starts of k-means on one embedding are compared by its own objective; embeddings, whose objectives cannot be
     compared, by what their partitions explain. (A maximum of the latter over many starts favours outliers.) Rows have
-    length 1, but in few columns, where clusters in the same direction from the mean would fall together, rows as they
-    are compete too.
+    length 1, but clusters in the same direction from the mean, or at the mean, would fall together. So rows as they are
+    compete too: in few columns on equal terms; in more, where nats favour rows of unequal lengths a little, they have
+    to explain a tenth more, in the first round already; not where lengths were taken off the features before.
 
     Parameters:
         seen: features of N nodes in the encoder's q directions.
@@ -90,6 +93,7 @@ def best_candidate(
         self_weight: that of ``averaging``, for the record.
         num_layers: number of GTV steps, possibly 0; None to let the data choose one or more.
         random: seeds k-means.
+        lengths: whether rows of the features differ in length.
         to_the_end: on a large graph k-means goes on with all nodes; else they go to the nearest centre of a sample.
         backend: see `select_backend`.
 
@@ -99,21 +103,27 @@ def best_candidate(
     """
     grid = GRID if num_layers is None else (num_layers,)
     best: Candidate | None = None  # set in the first round
+    worth = -np.inf  # of the best
+    few = seen.z.shape[1] <= _FEW_COLUMNS
+    forms = (True, False) if few or lengths else (True,)
     tried: dict[int, float] = {}
     path = Smoothing(seen, ratios, averaging, backend)
     for steps in grid:
         path.go_on(steps)
         better = False
         tried[steps] = -np.inf
-        for unit_rows in (True, False) if seen.z.shape[1] <= _FEW_COLUMNS else (True,):
+        for unit_rows in forms:
             mean, scale, embedding = path.embedding(unit_rows=unit_rows)
             centers, labels = _clustered(embedding, seen.reached, n_clusters, random, to_the_end=to_the_end)
             nats = information.of(labels, n_clusters)
-            tried[steps] = max(tried[steps], nats)
-            if best is None or nats > best.nats:
-                better = True
+            judged = nats if unit_rows or few else nats / _CLEARLY
+            tried[steps] = max(tried[steps], judged)
+            if best is None or judged > worth:
+                better, worth = True, judged
                 thresholds = tuple(path.thresholds)
                 best = Candidate(self_weight, thresholds, mean, scale, unit_rows, embedding, centers, labels, nats)
+        if not few and best is not None and best.unit_rows:
+            forms = (True,)
         if better or best is None:
             continue
         if sum(number > len(best.thresholds) for number in tried) >= _PATIENCE:

@@ -20,6 +20,7 @@ from tvgnn.estimators.quality.directions import (
 from tvgnn.estimators.quality.edges import independent_share
 from tvgnn.estimators.quality.information import PartitionInformation
 from tvgnn.estimators.quality.missing import Projected, nodes_with_features, projected
+from tvgnn.estimators.quality.preparation import have_lengths
 from tvgnn.graph.adjacency import Adjacency
 from tvgnn.graph.graph import Graph
 from tvgnn.models.smoothed_clustering import averaging_adjacency
@@ -74,6 +75,7 @@ class FitInputs:
         if self.batch_size is not None and self.batch_size >= graph.num_nodes:
             self.batch_size = None
         self.known = nodes_with_features(x)
+        self.lengths = have_lengths(x)
         self.number_known = graph.num_nodes if self.known is None else int(self.known.sum())
         self.adjacency = Adjacency.from_graph(graph).to(device)
         self.loop = mean_edge_weight(graph)

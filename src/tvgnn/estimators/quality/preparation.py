@@ -28,6 +28,7 @@ __all__ = [
     "FeaturePreparation",
     "arrays_of_steps",
     "choose_steps",
+    "have_lengths",
     "known_rows",
     "prepared_columns",
     "rows_with",
@@ -56,6 +57,7 @@ _NOT_OF_RANKS = {*_COMPRESSING, "idf", "smooth-idf"}  # which want counts, amoun
 _FAIR = 0.5  # deviation of a dummy that is 1 in half of the rows
 _WEIGHTED_SLOPE = 0.5  # half way between raw counts (0) and values that carry the IDF already (1)
 MANY_COLUMNS = 32  # in which a row of zeros is no measurement, but one that is missing
+_EQUAL_LENGTHS = 1e-3  # of the largest; float32 leaves less
 _FEWEST_ROWS = 5  # a column seen in fewer rows says little about the mean of its values
 
 
@@ -288,6 +290,13 @@ def known_rows(x: Any) -> np.ndarray:
         return np.diff(x.indptr) > 0
     rows = np.repeat(np.arange(x.shape[0]), np.diff(x.indptr))
     return np.bincount(rows[x.data != 0], minlength=x.shape[0]) > 0
+
+
+def have_lengths(x: Any) -> bool:
+    """Whether rows of x (N, F), dense or CSR, differ in length, rows of zeros left aside."""
+    lengths = sp.linalg.norm(x, axis=1) if sp.issparse(x) else np.linalg.norm(x, axis=1)
+    lengths = lengths[lengths > 0]
+    return bool(lengths.size) and float(np.ptp(lengths)) > _EQUAL_LENGTHS * float(lengths.max())
 
 
 def _columns(x: Any, kept: np.ndarray | None) -> Any:

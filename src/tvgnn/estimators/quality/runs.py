@@ -119,6 +119,7 @@ class _EncoderRun:
             self_weight=smoothness.self_weight,
             num_layers=smoothness.steps,
             random=self.random,
+            lengths=self.inputs.lengths,
             to_the_end=self.inputs.batch_size is None,
             backend=self.inputs.backend,
         )
