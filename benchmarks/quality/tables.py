@@ -31,6 +31,7 @@ INPUT_KINDS = (
     "logcells",
     "answers",
     "dense",
+    "weights",
     "texts",
     "short",
 )
