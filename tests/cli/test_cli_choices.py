@@ -82,3 +82,43 @@ def test_coordinates_that_the_edges_were_made_of_are_named(tvgnn, tmp_path):
     assert metrics_of(tmp_path / "out")["choices"]["coordinates"] == [3, 4]
     assert "easting" not in tvgnn(*arguments, "--feature-norm", "standardize", "--out", "plain").err
     assert tvgnn("report", "out").code == 0
+
+
+@pytest.mark.parametrize("weights", ["amounts", "noise"])
+def test_the_power_of_weights_that_counts_is_told(tvgnn, tmp_path, weights):
+    random = np.random.default_rng(0)
+    y = np.arange(300) // 150
+    first = random.integers(0, 300, 3000)
+    second = np.where(
+        random.random(3000) < 0.7, 150 * y[first] + random.integers(0, 150, 3000), random.integers(0, 300, 3000)
+    )
+    weight = np.exp(2.5 * random.normal(size=3000) + (2.5 if weights == "amounts" else 0) * (y[first] == y[second]))
+    edges = (f"{a},{b},{w:.6f}\n" for a, b, w in zip(first, second, weight, strict=True) if a != b)
+    (tmp_path / "e.csv").write_text("".join(edges))
+    rows = (f"{i},{a:.4f},{b:.4f}\n" for i, (a, b) in enumerate(1.5 * y[:, None] + random.normal(size=(300, 2))))
+    (tmp_path / "x.csv").write_text("id,a,b\n" + "".join(rows))
+    result = tvgnn(
+        "cluster", "--edges", "e.csv", "--features", "x.csv", "-k", "2", "--preset", "quality", "--out", "out"
+    )
+    assert result.code == 0, result.err
+    power = metrics_of(tmp_path / "out")["choices"]["weight_power"]
+    assert power < 1
+    said = (
+        f"note: weights to the power of {power:g} count" if power else "note: what neighbours have in common does not"
+    )
+    assert said in result.err
+
+
+def test_warnings_name_options(tvgnn, tmp_path):
+    pairs = [(i, (i + step) % 60) for i in range(60) for step in (1, 2)]
+    (tmp_path / "e.csv").write_text("".join(f"{i},{j}\n" for i, j in pairs))
+    (tmp_path / "x.csv").write_text("id,a\n" + "".join(f"{i},1\n" for i in range(60)))
+    result = tvgnn(
+        "cluster", "--edges", "e.csv", "--features", "x.csv", "-k", "3", "--preset", "quality", "--out", "out"
+    )
+    assert "--structural-features spectral" in result.err
+    assert "features='spectral'" not in result.err
+    paper = tvgnn(
+        "cluster", "--edges", "e.csv", "--features", "x.csv", "-k", "3", "--preset", "paper", "--max-epochs", "2"
+    )
+    assert "or more --n-init" in paper.err

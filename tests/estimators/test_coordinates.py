@@ -32,6 +32,12 @@ def test_places_are_found_whatever_their_unit(metres):
     assert coordinate_columns(places(metres=metres)) == [4, 5]
 
 
+def test_places_that_are_given_twice():
+    given = places()
+    degrees = given.x[:, 4:] * [1e-5, 2e-5] + [13.3, 52.5]
+    assert coordinate_columns(given.with_features(np.hstack([degrees, given.x]))) == [0, 1, 6, 7]
+
+
 def test_a_line_a_grid_and_three_dimensions():
     random = np.random.default_rng(0)
     time = np.arange(200.0)

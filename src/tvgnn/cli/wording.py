@@ -9,6 +9,7 @@ __all__ = ["as_option"]
 
 _OTHER_NAMES = {
     "dim": "structural-dim",
+    "features": "structural-features",
     "weight": "weight-column",
 }
 """Options whose name is not that of the parameter."""

@@ -26,10 +26,11 @@ _SAID = 2.0  # standard deviations of chance, that neighbours share more of the 
 
 
 def coordinate_columns(graph: Graph, transform: Callable[[Any], Any] | None = None) -> list[int]:
-    """Columns of the features, up to three, that the edges were made of: neighbours are nearest nodes in these.
+    """Columns of the features that the edges were made of: neighbours are nearest nodes in one, two or three of these.
 
-    None where the other columns say nothing that neighbours share, where all columns together tell neighbours as well
-    (a graph of nearest neighbours), of scores on principal components, and of sparse features.
+    Where others say the same, as degrees and metres do, these are meant, too. None where the other columns say nothing
+    that neighbours share, where all columns together tell neighbours as well (a graph of nearest neighbours), of scores
+    on principal components, and of sparse features.
 
     Parameters:
         graph: with features.
@@ -66,7 +67,10 @@ def coordinate_columns(graph: Graph, transform: Callable[[Any], Any] | None = No
     if overlap < _OVERLAP or not others.size or float(np.mean(1 - unshared[others])) < _SAID * chance:
         return []
     together = [_standardised(x), *([] if transform is None else [transform(x)])]
-    return [] if any(_overlap(graph, points, nodes) > overlap - _MORE for points in together) else sorted(found)
+    if any(_overlap(graph, points, nodes) > overlap - _MORE for points in together):
+        return []
+    again = coordinate_columns(graph.with_features(x[:, others]))
+    return sorted([*found, *others[again].tolist()])
 
 
 def coordinate_units(graph: Graph, columns: list[int]) -> np.ndarray:

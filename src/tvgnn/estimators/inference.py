@@ -32,11 +32,6 @@ __all__ = ["infer", "store_results"]
 
 _UNKNOWN = 0.01  # share of the nodes of which nothing is known, above which that is said
 _UNSHARED = 0.05  # signal-to-noise ratio of neighbours' features below which they hardly agree
-_APART = (
-    "no two nodes have a feature in common, so clusters are of the edges alone; give features that nodes share, or a "
-    "graph without any and features='spectral', which takes less time"
-)
-_BY_EDGES = "for clusters of the edges, leave the features out and pass features='spectral'"
 
 
 def store_results(estimator: TVClustering, inputs: NetworkInputs, result: TrainingResult) -> None:
@@ -77,9 +72,13 @@ def store_results(estimator: TVClustering, inputs: NetworkInputs, result: Traini
         estimator.choices_["coordinates"] = getattr(estimator.feature_scaling_, "left_out", [])
     origin = estimator.choices_.get("features_made_of")
     if origin == "identity":
-        warnings.warn(_APART, ClusteringWarning, stacklevel=4)
+        found = (
+            "no two nodes have a feature in common, so clusters are of the edges alone; give features that nodes "
+            f"share, or a graph without any and {setting('features', 'spectral')}, which takes less time"
+        )
+        warnings.warn(found, ClusteringWarning, stacklevel=4)
     if estimator.choices_.get("over_edges") is False and origin != "degrees":
-        found = f"edges join nodes as good as at random, so they were left aside; {_BY_EDGES}"
+        found = f"edges join nodes as good as at random, so they were left aside; {_by_edges()}"
         warnings.warn(found, ClusteringWarning, stacklevel=4)
     unknown, nodes = estimator.choices_.get("nothing_known", 0), estimator.labels_.size
     if unknown > _UNKNOWN * nodes:
@@ -103,7 +102,9 @@ def store_results(estimator: TVClustering, inputs: NetworkInputs, result: Traini
             found += f"; nodes at the borders of other clusters changed theirs, {filled.moved} times in all"
         warnings.warn(found, ClusteringWarning, stacklevel=4)
     if estimator.n_clusters_found_ < estimator.n_clusters:
-        remedy = "ask for fewer" if estimator.preset == "quality" else "try the preset quality, or more n_init"
+        remedy = (
+            "ask for fewer" if estimator.preset == "quality" else f"try the preset quality, or more {setting('n_init')}"
+        )
         if estimator.empty_clusters == "keep":
             remedy += f", or {setting('empty_clusters', 'split')}, which splits others"
         else:
@@ -113,7 +114,7 @@ def store_results(estimator: TVClustering, inputs: NetworkInputs, result: Traini
             remedy += f", or take batches of more than {batch_size} nodes"
         agreement = estimator.choices_.get("neighbor_agreement")
         if agreement is not None and agreement < _UNSHARED:
-            remedy += f". Neighbours hardly agree in their features: {_BY_EDGES}"
+            remedy += f". Neighbours hardly agree in their features: {_by_edges()}"
         found = f"{estimator.n_clusters_found_} of the {estimator.n_clusters} clusters asked for are in use; {remedy}"
         warnings.warn(found, ClusteringWarning, stacklevel=4)
 
@@ -142,3 +143,7 @@ def infer(estimator: TVClustering, X: Any, wanted: Wanted) -> np.ndarray:
     rows = Graph.from_edge_index(np.empty((2, 0), np.int64), x=x, dtype=trained.x.dtype).x
     assignments, embedding = infer_rows(estimator, rows, neighbor_settings(estimator.get_params(deep=False)))
     return assignments.argmax(1).astype(np.int64) if wanted == "labels" else embedding
+
+
+def _by_edges() -> str:
+    return f"for clusters of the edges, leave the features out and pass {setting('features', 'spectral')}"

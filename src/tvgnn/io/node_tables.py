@@ -139,9 +139,8 @@ def read_labels(
     table = open_table(path, judge, expected=expected, rows_are="labels", delimiter=delimiter, header=header)
     table, chosen = ids_first(table, _LABEL_NAMES)
     if table.width != 2:
-        raise DataError(
-            f"{table.path}: expected two columns, node id and label, got {table.width}; leave the others out"
-        )
+        remedy = "leave the others out" if table.width > 2 else "add the ids, or save the labels as .npy in node order"
+        raise DataError(f"{table.path}: expected two columns, node id and label, got {table.width}; {remedy}")
     ids: list[int | str] = []
     labels: list[int | str] = []
     for _, (node_id, label) in table.rows():

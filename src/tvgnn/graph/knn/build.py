@@ -11,6 +11,7 @@ from tvgnn.graph.knn.search import Lists, chosen_method, exact, neighbor_lists
 from tvgnn.graph.knn.settings import NeighborSettings
 from tvgnn.graph.knn.space import Space
 from tvgnn.graph.knn.weights import SMALLEST_WEIGHT, heat_kernel, own_scales
+from tvgnn.wording import setting
 
 __all__ = ["NeighborEdges", "nearest_known_rows", "neighbor_edges"]
 
@@ -106,7 +107,8 @@ def _first_note(settings: NeighborSettings, k: int, how: str) -> str:
 def _notes_on_rows(settings: NeighborSettings, k: int, num_placed: int, num_rows: int) -> list[str]:
     notes = []
     if k < settings.n_neighbors:
-        notes.append(f"n_neighbors={settings.n_neighbors} reduced to {k}: there are only {num_placed} nodes")
+        asked = setting("n_neighbors", settings.n_neighbors)
+        notes.append(f"{asked} reduced to {k}: there are only {num_placed} nodes")
     if num_placed < num_rows:
         which = "zeros" if settings.metric == "cosine" else "one value throughout"
         many = num_rows - num_placed
