@@ -110,14 +110,14 @@ def best_candidate(
     path = Smoothing(seen, ratios, averaging, backend)
     for steps in grid:
         path.go_on(steps)
-        better = False
-        tried[steps] = -np.inf
+        better, most, tried[steps] = False, -np.inf, -np.inf
         for unit_rows in forms:
             mean, scale, embedding = path.embedding(unit_rows=unit_rows)
             centers, labels = _clustered(embedding, seen.reached, n_clusters, random, to_the_end=to_the_end)
             nats = information.of(labels, n_clusters)
             judged = nats if unit_rows or few else nats / _CLEARLY
-            tried[steps] = max(tried[steps], judged)
+            if judged > most:
+                most, tried[steps] = judged, nats
             if best is None or judged > worth:
                 better, worth = True, judged
                 thresholds = tuple(path.thresholds)
